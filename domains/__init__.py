@@ -1,0 +1,1 @@
+"""Domains shipped with plumbline; each is loaded by name, never imported by the library."""

@@ -1,0 +1,1 @@
+"""Procure-to-pay: eight invoices, eight tools, fourteen rules."""

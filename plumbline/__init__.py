@@ -1,0 +1,1 @@
+"""Metamorphic conformance testing of LLM agents."""

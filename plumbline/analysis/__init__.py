@@ -1,0 +1,1 @@
+"""Counts with their denominators: k of n, by what, with exposure and missing runs."""

@@ -1,0 +1,1 @@
+"""Errors, canonical JSON and the row schema: the floor everything stands on."""

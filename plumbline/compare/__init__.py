@@ -1,0 +1,1 @@
+"""Typed arguments and alignment of traces."""

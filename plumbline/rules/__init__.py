@@ -1,0 +1,1 @@
+"""Invariants and policies, checked on columns."""

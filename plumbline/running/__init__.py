@@ -1,0 +1,1 @@
+"""Running and replaying agents against a domain's tools."""

@@ -1,0 +1,1 @@
+"""Estimates from plain arrays: this floor sees counts and cluster labels, nothing else."""

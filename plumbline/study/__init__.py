@@ -1,0 +1,1 @@
+"""Studies: parameterised notebooks with pinned figures."""

@@ -1,0 +1,1 @@
+"""Recorded runs: frames, validation, Arrow run folders."""
