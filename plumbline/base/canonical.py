@@ -2,6 +2,7 @@
 
 Keys sorted, no spaces, no NaN, text not escaped to ASCII. A ``Decimal`` is written as the number it spells, so money
 never passes through a binary float: ``Decimal("4500.00")`` is stored as ``4500.00`` and read back equal and as spelled.
+A Decimal always keeps a point, so a number with a fraction part never turns into an integer on the way.
 ``1``, ``1.0`` and ``"1"`` stay three different texts; whether they count as equal is for a rule to say.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 __all__ = ["canonical_json", "parse_json"]
 
+_LONGEST = 400
 _plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -56,7 +58,10 @@ def _encode(value: Any) -> str:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError(f"{value} is not a JSON number")
-        return format(value, "f")
+        if abs(value.adjusted()) > _LONGEST:
+            raise ValueError(f"{value} is too large or too small to store digit by digit")
+        text = format(value, "f")
+        return text if "." in text else text + ".0"
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
