@@ -1,1 +1,71 @@
-"""Metamorphic conformance testing of LLM agents."""
+"""Metamorphic conformance testing of LLM agents.
+
+>>> import plumbline as plumb
+>>> sorted(plumb.MustCall("check_duplicate").to_dict())[:2]
+['description', 'id']
+
+Every public name is loaded when it is first used, so that importing plumbline stays quick. The accessors
+``steps.trace`` and ``steps.args`` are there whenever pandas is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from plumbline._hook import when_imported
+from plumbline._version import __version__
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_HOMES = {
+    "ArgEquals": "plumbline.rules",
+    "ArgSatisfies": "plumbline.rules",
+    "CallAtMost": "plumbline.rules",
+    "CannotTellError": "plumbline.base.errors",
+    "Context": "plumbline.rules",
+    "Domain": "plumbline.domain",
+    "Fault": "plumbline.running",
+    "InputError": "plumbline.base.errors",
+    "MustCall": "plumbline.rules",
+    "MustNotCall": "plumbline.rules",
+    "Ordering": "plumbline.rules",
+    "PinError": "plumbline.base.errors",
+    "Plan": "plumbline.traces",
+    "PlumblineError": "plumbline.base.errors",
+    "Policy": "plumbline.rules",
+    "Run": "plumbline.run",
+    "Tool": "plumbline.running",
+    "Toolbox": "plumbline.running",
+    "When": "plumbline.rules",
+    "check": "plumbline.rules",
+    "concat_runs": "plumbline.run",
+    "load_domain": "plumbline.domain",
+    "load_study": "plumbline.study",
+    "read_policy": "plumbline.rules",
+    "read_run": "plumbline.run",
+    "run_plan": "plumbline.run",
+    "wilson": "plumbline.stats",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'plumbline' has no attribute {name!r}; its names are {', '.join(sorted(_HOMES))}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
+def _register(_: ModuleType) -> None:
+    importlib.import_module("plumbline.accessors").register()
+
+
+when_imported("pandas", _register)

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import NotFoundError, RunError
+from plumbline.running import Decision
 from plumbline.traces import Plan
 
-__all__ = ["LETTERS", "Decision", "Facts", "TrialFacts"]
+__all__ = ["EXECUTORS", "LETTERS", "STUDIES", "Facts", "TrialFacts"]
 
 LETTERS = {
     "F": "fetch_invoice",
@@ -38,15 +39,6 @@ _VENDOR_RULE = "must_call:check_vendor_status"
 STUDIES = ("determinism", "parity", "retry")
 EXECUTORS = ("plan_execute",)
 """Arms whose calls follow from their code; the others' calls follow from what a model decided."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One call that an agent made: tool, arguments, and what each argument rests on."""
-
-    tool: str
-    arguments: dict[str, Any]
-    evidence: str
 
 
 @dataclass(frozen=True)
@@ -203,7 +195,7 @@ class Facts:
         made = []
         for letter in trial.path:
             arguments, basis = looked_up.pop(0) if letter == "V" else fixed[letter]
-            made.append(Decision(LETTERS[letter], arguments, basis))
+            made.append(Decision(LETTERS[letter], arguments, evidence=basis))
         return made
 
     def _vendors(self, trial: TrialFacts, context: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
@@ -227,7 +219,8 @@ class Facts:
             value, basis = self.first_vendor[trial.trial_id]
             if basis == "published-omitted":  # the invoice was named where the vendor belongs
                 rows = self.divergences["parity", trial.trial_id]
-                return {"invoice_id": r["got"] for r in rows if r["kind"] == "arg" and not r["expected"]}, "published"
+                instead = next(r["got"] for r in rows if r["kind"] == "arg" and not r["expected"])
+                return {"invoice_id": instead}, "published"
             return ({"vendor_id": name}, "unknown") if basis == "unknown" else ({"vendor_id": value}, basis)
         for row in self.divergences[trial.study, trial.trial_id]:
             if row["kind"] == "arg" and "vendor_id=" in row["expected"]:

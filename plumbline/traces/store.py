@@ -24,7 +24,7 @@ from plumbline.traces.digest import run_digest, trial_digests
 from plumbline.traces.frames import arrow_schema, steps_frame, to_arrow, to_frame, trials_frame
 from plumbline.traces.recording import Plan, Recording
 
-__all__ = ["read_run", "write_run", "write_text"]
+__all__ = ["read_run", "write_bytes", "write_run", "write_text"]
 
 MANIFEST = "manifest.json"
 _TABLE = re.compile(r"(trials|steps)\.[0-9a-f]{12}\.arrow(\.part)?")

@@ -1,0 +1,210 @@
+"""The system of record: vendors, orders, receipts, invoices and what is done to them, in SQLite.
+
+Amounts are whole cents in the tables and ``Decimal`` outside them; no binary float holds money anywhere. Every trial
+has its own copy in memory, made from one image of the opening tables.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+from plumbline.base.errors import ParameterError
+
+__all__ = ["APPROVAL_THRESHOLD", "OPENING", "PRICE_TOLERANCE", "World", "image", "new_world", "to_cents", "to_money"]
+
+APPROVAL_THRESHOLD = Decimal("10000.00")
+"""A payment strictly above it needs an approval."""
+PRICE_TOLERANCE = Decimal("0.01")
+"""A billed unit price may differ from the ordered one by this much, that much included."""
+
+_LARGEST = 10**15
+_DIGITS = 400
+_TABLES = """
+CREATE TABLE vendors (vendor_id TEXT PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL, terms TEXT NOT NULL);
+CREATE TABLE purchase_orders (
+    po_id TEXT PRIMARY KEY, vendor_id TEXT NOT NULL, sku TEXT NOT NULL, unit_price INTEGER NOT NULL,
+    quantity INTEGER NOT NULL, status TEXT NOT NULL);
+CREATE TABLE goods_receipts (receipt_id TEXT PRIMARY KEY, po_id TEXT NOT NULL, quantity INTEGER NOT NULL);
+CREATE TABLE invoices (
+    invoice_id TEXT PRIMARY KEY, vendor_id TEXT NOT NULL, po_id TEXT, sku TEXT NOT NULL, unit_price INTEGER NOT NULL,
+    quantity INTEGER NOT NULL, total INTEGER NOT NULL, received_on TEXT NOT NULL);
+CREATE TABLE payments (
+    payment_id TEXT PRIMARY KEY, invoice_id TEXT NOT NULL, vendor_id TEXT NOT NULL, amount INTEGER NOT NULL,
+    paid_on TEXT, opening INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE exceptions (exception_id TEXT PRIMARY KEY, invoice_id TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE approvals (
+    approval_id TEXT PRIMARY KEY, invoice_id TEXT NOT NULL, role TEXT NOT NULL, amount INTEGER NOT NULL);
+CREATE TABLE audit_log (entry_id TEXT PRIMARY KEY, invoice_id TEXT NOT NULL, action TEXT NOT NULL, detail TEXT);
+"""
+_MONEY = {"unit_price", "total", "amount"}
+_COLUMNS = {
+    "vendors": ("vendor_id", "name", "status", "terms"),
+    "purchase_orders": ("po_id", "vendor_id", "sku", "unit_price", "quantity", "status"),
+    "goods_receipts": ("receipt_id", "po_id", "quantity"),
+    "invoices": ("invoice_id", "vendor_id", "po_id", "sku", "unit_price", "quantity", "total", "received_on"),
+    "payments": ("payment_id", "invoice_id", "vendor_id", "amount", "paid_on", "opening"),
+}
+
+Tables = Mapping[str, Sequence[tuple[Any, ...]]]
+
+OPENING: Tables = {
+    "vendors": (
+        ("V-100", "Ridgeline Components", "active", "NET30"),
+        ("V-101", "Ashfield Logistics", "active", "NET45"),
+        ("V-102", "Corvin Industrial", "hold", "NET30"),
+        ("V-103", "Delmar Packaging", "active", "NET15"),
+        ("V-104", "Northgate Fasteners", "active", "NET30"),
+    ),
+    "purchase_orders": (
+        ("PO-5001", "V-100", "RC-88", "120.50", 40, "open"),
+        ("PO-5002", "V-101", "AL-FRT", "15.00", 300, "open"),
+        ("PO-5003", "V-102", "CI-VAL", "890.00", 6, "open"),
+        ("PO-5004", "V-103", "DP-BOX", "2.35", 5000, "open"),
+        ("PO-5005", "V-104", "NF-M8", "0.42", 20000, "open"),
+        ("PO-5006", "V-100", "RC-90", "310.00", 25, "open"),
+        ("PO-5007", "V-100", "RC-92", "580.00", 25, "open"),
+    ),
+    "goods_receipts": (
+        ("GR-9001", "PO-5001", 40),
+        ("GR-9002", "PO-5002", 300),
+        ("GR-9003", "PO-5003", 6),
+        ("GR-9004", "PO-5004", 4500),
+        ("GR-9005", "PO-5005", 20000),
+        ("GR-9006", "PO-5006", 25),
+        ("GR-9007", "PO-5007", 25),
+    ),
+    "invoices": (
+        ("INV-7001", "V-100", "PO-5001", "RC-88", "120.50", 40, "4820.00", "2026-07-02"),
+        ("INV-7002", "V-101", "PO-5002", "AL-FRT", "15.00", 300, "4500.00", "2026-07-03"),
+        ("INV-7003", "V-102", "PO-5003", "CI-VAL", "890.00", 6, "5340.00", "2026-07-05"),
+        ("INV-7004", "V-103", "PO-5004", "DP-BOX", "2.35", 5000, "11750.00", "2026-07-06"),
+        ("INV-7005", "V-104", "PO-5005", "NF-M8", "0.48", 20000, "9600.00", "2026-07-08"),
+        ("INV-7006", "V-100", "PO-5006", "RC-90", "310.00", 25, "7750.00", "2026-07-09"),
+        ("INV-7007", "V-100", "PO-5001", "RC-88", "120.50", 40, "4820.00", "2026-07-14"),
+        ("INV-7008", "V-101", None, "AL-FRT", "15.00", 120, "1800.00", "2026-07-15"),
+        ("INV-7009", "V-100", "PO-5007", "RC-92", "580.00", 25, "14500.00", "2026-07-16"),
+    ),
+    "payments": (("PAY-3001", "INV-7001", "V-100", "4820.00", "2026-07-10", 1),),
+}
+"""The opening tables, money as text; every amount becomes whole cents on the way in."""
+
+
+def to_cents(amount: Decimal | int | str) -> int:
+    """Return an amount as whole cents.
+
+    Raises
+    ------
+    ParameterError
+        The amount is not a finite number, has parts of a cent, or is larger than any ledger holds.
+
+    Examples
+    --------
+    >>> to_cents("2.35"), to_cents(4500)
+    (235, 450000)
+    """
+    try:
+        number = Decimal(amount)
+    except InvalidOperation:
+        raise ParameterError(f"{amount!r} is not an amount of money") from None
+    if not number.is_finite() or abs(number) > _LARGEST or number.adjusted() < -_DIGITS:
+        raise ParameterError(f"{amount} is not an amount of money of at most {_LARGEST:,}")
+    whole, parts = number.as_integer_ratio()  # exact whatever the context's precision, unlike scaleb
+    cents, rest = divmod(whole * 100, parts)
+    if rest:
+        raise ParameterError(f"{amount} has parts of a cent; amounts have at most two decimals")
+    return cents
+
+
+def to_money(cents: int) -> Decimal:
+    """Return whole cents as an amount with two decimals.
+
+    Examples
+    --------
+    >>> to_money(450000)
+    Decimal('4500.00')
+    """
+    return Decimal(cents).scaleb(-2)
+
+
+class World:
+    """One trial's own copy of the system of record.
+
+    Parameters
+    ----------
+    opening : bytes
+        The image it starts from, see ``image``.
+    """
+
+    def __init__(self, opening: bytes) -> None:
+        self._db = sqlite3.connect(":memory:", isolation_level=None)
+        self._db.deserialize(opening)
+
+    def all(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        """Return the rows of a query; columns that hold money come as ``Decimal``."""
+        cursor = self._db.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return [
+            {n: to_money(v) if n in _MONEY and v is not None else v for n, v in zip(names, row, strict=True)}
+            for row in cursor
+        ]
+
+    def one(self, query: str, *values: Any) -> dict[str, Any] | None:
+        """Return the first row of a query, None if there is none."""
+        rows = self.all(query, *values)
+        return rows[0] if rows else None
+
+    def count(self, table: str) -> int:
+        """Return the number of rows of a table."""
+        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    def add(self, table: str, row: Mapping[str, Any]) -> None:
+        """Add one row; money is given as ``Decimal``."""
+        values = [to_cents(v) if name in _MONEY else v for name, v in row.items()]
+        self._db.execute(f"INSERT INTO {table} ({','.join(row)}) VALUES ({','.join('?' * len(row))})", values)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._db.close()
+
+
+def image(tables: Tables) -> bytes:
+    """Return a system of record with these opening rows as bytes that ``World`` starts from.
+
+    Parameters
+    ----------
+    tables : mapping
+        Table name to rows, columns as in ``OPENING``; a table that is not named starts empty.
+
+    Raises
+    ------
+    ParameterError
+        A table is unknown, or a row has the wrong number of columns.
+    """
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        db.executescript(_TABLES)
+        for table, rows in tables.items():
+            columns = _COLUMNS.get(table)
+            if columns is None or any(len(row) != len(columns) for row in rows):
+                allowed = {name: len(found) for name, found in _COLUMNS.items()}
+                raise ParameterError(f"table {table!r} does not fit; tables and their columns: {allowed}")
+            places = ",".join("?" * len(columns))
+            stored = [[to_cents(v) if n in _MONEY else v for n, v in zip(columns, row, strict=True)] for row in rows]
+            db.executemany(f"INSERT INTO {table} ({','.join(columns)}) VALUES ({places})", stored)
+        return db.serialize()
+    finally:
+        db.close()
+
+
+@lru_cache(maxsize=1)
+def _opening() -> bytes:
+    return image(OPENING)
+
+
+def new_world() -> World:
+    """Return a fresh copy of the system of record."""
+    return World(_opening())

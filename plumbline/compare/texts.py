@@ -1,0 +1,96 @@
+"""Columns of a steps frame as codes of distinct texts, so that each text is read once however often it stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from plumbline.base.canonical import parse_json
+from plumbline.base.errors import ArgumentsError, Failure, ParameterError
+
+__all__ = ["Texts", "arrow_text", "distinct", "need_columns", "no_text"]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A text column: a code per row (-1 for null) and the distinct texts.
+
+    Parameters
+    ----------
+    codes : ndarray of int32
+        Index into ``values``; -1 where the column is null.
+    values : tuple of str
+        The distinct texts, in the order in which they first stand.
+    """
+
+    codes: np.ndarray
+    values: tuple[str, ...]
+
+    @cached_property
+    def parsed(self) -> list[Any]:
+        """The JSON value of each distinct text.
+
+        Raises
+        ------
+        ArgumentsError
+            A text is not JSON.
+        """
+        return [self._parse(code, text) for code, text in enumerate(self.values)]
+
+    def _parse(self, code: int, text: str) -> Any:
+        try:
+            return parse_json(text)
+        except ValueError as error:
+            row = int(np.flatnonzero(self.codes == code)[0])
+            mend = f"It must be canonical JSON ({error}); keep what cannot be read in 'unread'."
+            raise ArgumentsError(
+                "arguments that are not JSON", [Failure("steps", row, None, "arguments", repr(text[:80]), mend)]
+            ) from None
+
+
+def need_columns(steps: object, columns: Sequence[str], what: str = "steps") -> pd.DataFrame:
+    """Return the frame; raise unless it is one and has the columns."""
+    if not isinstance(steps, pd.DataFrame):
+        raise ParameterError(f"{what} is a {type(steps).__name__}; give a steps frame (a pandas DataFrame).")
+    lacking = [column for column in columns if column not in steps.columns]
+    if lacking:
+        raise ParameterError(
+            f"{what} lacks the columns {', '.join(lacking)}; it has {', '.join(map(str, steps.columns))}."
+        )
+    return steps
+
+
+def arrow_text(column: pd.Series, name: str) -> pa.Array:
+    """Return a text column as one Arrow array, without copying where pandas already holds Arrow."""
+    try:
+        found = pa.array(column, from_pandas=True)
+        if isinstance(found, pa.ChunkedArray):
+            found = found.combine_chunks() if found.num_chunks != 1 else found.chunk(0)
+        if pa.types.is_dictionary(found.type) or pa.types.is_null(found.type):
+            found = found.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise ParameterError(f"column {name!r} holds something that is not text: {error}.") from None
+    if not (pa.types.is_string(found.type) or pa.types.is_large_string(found.type)):
+        raise ParameterError(f"column {name!r} holds {found.type}; it must hold text or null.")
+    return found
+
+
+def distinct(*columns: pd.Series, name: str) -> tuple[Texts, ...]:
+    """Return text columns as codes of one common list of distinct texts."""
+    arrays = [arrow_text(column, name).cast(pa.large_string()) for column in columns]
+    encoded = pa.concat_arrays(arrays).dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    cuts = np.cumsum([0, *map(len, arrays)])
+    values = tuple(encoded.dictionary.to_pylist())
+    return tuple(Texts(codes[a:b], values) for a, b in zip(cuts[:-1], cuts[1:], strict=True))
+
+
+def no_text(column: pd.Series | None, rows: int) -> np.ndarray:
+    """Return where a text column is null; everywhere if there is no such column."""
+    return np.ones(rows, bool) if column is None else column.isna().to_numpy()

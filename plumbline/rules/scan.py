@@ -1,0 +1,101 @@
+"""One pass of checking over a prepared table: what several rules ask for is computed once and shared."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from plumbline.rules.arguments import Selection
+from plumbline.rules.contexts import TaskContexts
+from plumbline.rules.steptable import NO_RESULT, StepTable
+
+__all__ = ["Calls", "Row", "Scan"]
+
+
+class Calls(NamedTuple):
+    """Calls of one tool: their rows, and the trial of each, both ascending."""
+
+    rows: np.ndarray
+    trials: np.ndarray
+
+
+class Row(NamedTuple):
+    """One rule's verdict, witness and reason on every trial, to be written into."""
+
+    verdict: np.ndarray
+    witness: np.ndarray
+    reason: np.ndarray
+
+
+class Scan:
+    """Answers about tools, cached for the length of one check."""
+
+    def __init__(self, table: StepTable, contexts: TaskContexts) -> None:
+        self.table = table
+        self.contexts = contexts
+        self._calls: dict[tuple[str, bool], Calls] = {}
+        self._first: dict[tuple[str, bool], np.ndarray] = {}
+        self._arguments: dict[str, Selection] = {}
+
+    def done(self, tool: str) -> Calls:
+        """Calls that succeeded."""
+        return self._of(tool, False)
+
+    def perhaps(self, tool: str) -> Calls:
+        """Calls without a result: they may have happened."""
+        return self._of(tool, True)
+
+    def _of(self, tool: str, perhaps: bool) -> Calls:
+        key = tool, perhaps
+        if key not in self._calls:
+            rows = self.table.group(tool, NO_RESULT) if perhaps else self.table.group(tool)
+            self._calls[key] = Calls(rows, self.table.trial[rows])
+        return self._calls[key]
+
+    def first(self, tool: str) -> np.ndarray:
+        """Step of the first successful call in each trial, -1 where there is none. Not to be written into."""
+        key = tool, False
+        if key not in self._first:
+            self._first[key] = self.earliest(*self.done(tool))
+        return self._first[key]
+
+    def first_perhaps(self, tool: str) -> np.ndarray:
+        """Step of the first call that succeeded or may have happened, -1 where there is none."""
+        open_ended = self.perhaps(tool)
+        if not open_ended.rows.size:
+            return self.first(tool)
+        key = tool, True
+        if key not in self._first:
+            sure, maybe = self.first(tool), self.earliest(*open_ended)
+            self._first[key] = np.minimum(_never_last(sure), _never_last(maybe)).view(np.int32)
+        return self._first[key]
+
+    def earliest(self, rows: np.ndarray, trials: np.ndarray) -> np.ndarray:
+        """Return the step of the first of the given rows in each trial, -1 where there is none.
+
+        Rows must ascend. They are written backwards, so that the first one of a trial is written last and stays.
+        """
+        starts = self.table.starts
+        first = starts - starts.dtype.type(1)
+        first[trials[::-1]] = rows[::-1]
+        first -= starts
+        return first.astype(np.int32, copy=False)
+
+    def arguments(self, tool: str) -> Selection:
+        """Arguments of the successful calls, then of those without a result."""
+        if tool not in self._arguments:
+            rows, open_ended = self.done(tool).rows, self.perhaps(tool).rows
+            both = np.concatenate([rows, open_ended]) if open_ended.size else rows
+            self._arguments[tool] = self.table.arguments.select(both)
+        return self._arguments[tool]
+
+
+def _never_last(first: np.ndarray) -> np.ndarray:
+    """View -1 (never) as the largest number, so that comparing and taking minima puts it after every step."""
+    return first.view(np.uint32)
+
+
+def before(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Whether `one` happens, and before `other` does; steps a trial, -1 for never."""
+    return _never_last(one) < _never_last(other)

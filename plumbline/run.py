@@ -1,0 +1,113 @@
+"""``Run``: a recording with the verbs a person types. The verbs live in the rooms below; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from plumbline.base.errors import PlumblineError
+from plumbline.base.schema import STEPS, TRIALS
+from plumbline.rules import Policy, Verdicts
+from plumbline.rules import check as check_rules
+from plumbline.traces import Recording, concat_recordings
+from plumbline.traces import read_run as read_recording
+
+__all__ = ["Run", "concat_runs", "first_difference", "read_run"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Recording):
+    """Trials and steps of one run; see ``Recording`` for its parts.
+
+    Examples
+    --------
+    >>> import pandas as pd, plumbline as plumb
+    >>> trials = pd.DataFrame({"arm": ["a"], "task_id": ["t"]})
+    >>> steps = pd.DataFrame({"trial_id": ["a/t/baseline/0/0"], "kind": ["tool_call"], "name": ["pay"]})
+    >>> plumb.Run(trials, steps, run_id="mine")
+    Run('mine': 1 planned, 1 recorded, 1 completed, 0 missing; 1 steps)
+    """
+
+    def check(self, policy: Policy, *, contexts: Mapping[str, Mapping[str, Any]] | None = None) -> Verdicts:
+        """Check every trial against every rule of a policy, see ``plumbline.check``."""
+        return check_rules(self, policy, contexts=contexts)
+
+    def trial(self, trial_id: str) -> pd.DataFrame:
+        """Return the steps of one trial.
+
+        Raises
+        ------
+        NotFoundError
+            The run holds no such trial; the message lists close ones.
+        """
+        from plumbline.analysis import one_trial
+
+        return one_trial(self, trial_id)
+
+
+def read_run(path: str | Path) -> Run:
+    """Read a run folder and verify that its rows are the rows that were saved.
+
+    Parameters
+    ----------
+    path : path
+        The folder that holds ``manifest.json``.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    NotFoundError
+        There is no run at this path.
+    SchemaVersionError
+        Another version of the format.
+    DigestError
+        A row changed since the run was saved; the message names file, rows and trial.
+    """
+    return read_recording(Path(path), Run)
+
+
+def concat_runs(runs: Sequence[Run], *, run_id: str) -> Run:
+    """Put runs together under a new name.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        At least one.
+    run_id : str
+        Name of the new run.
+
+    Raises
+    ------
+    DuplicateTrialError
+        A trial stands in more than one of them.
+    """
+    joined = concat_recordings(runs, run_id=run_id)
+    if not isinstance(joined, Run):
+        raise PlumblineError("concat_runs takes runs")
+    return joined
+
+
+def first_difference(committed: Recording, rebuilt: Recording) -> str:
+    """Say in one line where two recordings of the same run first differ."""
+    for name, columns in (("trials", TRIALS), ("steps", STEPS)):
+        old, new = getattr(committed, name), getattr(rebuilt, name)
+        ids = pd.Index(old["trial_id"]).symmetric_difference(pd.Index(new["trial_id"]))
+        if len(ids):
+            return f"{name}: trial {ids[0]} stands in one only ({len(ids)} such)"
+        if len(old) != len(new):
+            sizes = old.groupby("trial_id").size().ne(new.groupby("trial_id").size())
+            return f"{name}: trial {sizes.index[sizes][0]} has another number of rows"
+        for column in (c.name for c in columns):
+            a, b = old[column].astype(object), new[column].astype(object)
+            differs = (a != b) & ~(a.isna() & b.isna())
+            if differs.any():
+                row = int(differs.to_numpy().nonzero()[0][0])
+                return f"{name} row {row}, trial {old['trial_id'][row]}, {column}: {a[row]!r} against {b[row]!r}"
+    return "tasks, plan or notes"

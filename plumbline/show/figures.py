@@ -1,0 +1,71 @@
+"""A figure as a reader meets it: drawing, caption, what it shows in words, and the table of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from plumbline.base.errors import ParameterError
+from plumbline.show.markup import Html, escape
+from plumbline.show.render import chart_description, chart_svg
+from plumbline.show.tables import Format, table_html
+
+__all__ = ["figure"]
+
+
+def figure(
+    chart: Any,
+    data: pd.DataFrame | Html,
+    *,
+    title: str,
+    description: str | None = None,
+    formats: Mapping[str, Format] | None = None,
+    notes: Sequence[str] = (),
+) -> Html:
+    """Show a chart with its caption and, folded below it, the table of its data.
+
+    Parameters
+    ----------
+    chart : altair.Chart
+        The drawing.
+    data : pandas.DataFrame or Html
+        What is drawn, as a frame or as a finished table.
+    title : str
+        Caption: what the figure shows, in one line.
+    description : str, optional
+        What a reader who cannot see it should know; by default the description of the chart.
+    formats : mapping of column to str or callable, optional
+        Formats of the data table.
+    notes : sequence of str
+        Sentences below the caption: where the data come from, what is left out.
+
+    Returns
+    -------
+    Html
+        HTML with the drawing inline, the drawing alone as SVG, and the description with the data as text.
+
+    Raises
+    ------
+    ParameterError
+        No title, no description, or a description that only repeats the title.
+    """
+    if not isinstance(title, str) or not title.strip():
+        raise ParameterError("a figure needs a title: what it shows, in one line")
+    described = chart if description is None else chart.properties(description=description)
+    words = chart_description(described)
+    if words.rstrip(".") == " ".join(title.split()).rstrip("."):
+        raise ParameterError(
+            f"the description only repeats the title {title!r}; say what the figure shows, with numbers"
+        )
+    svg = chart_svg(described)
+    table = data if isinstance(data, Html) else table_html(data, caption=f"Data: {title}", formats=formats)
+    said = "".join(f'<p class="pl-note">{escape(note)}</p>' for note in notes)
+    frame = f'<div class="pl-chart" tabindex="0" role="group" aria-label="Figure: {escape(title)}">{svg}</div>'
+    markup = (
+        f'<figure class="pl-figure">{frame}'
+        f"<figcaption>{escape(title)}</figcaption>{said}</figure>"
+        f'<details class="pl-data"><summary>Data of this figure</summary>{table.markup}</details>'
+    )
+    return Html(markup, "\n".join([title, words, *notes, "", table.text]), svg)

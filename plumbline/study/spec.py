@@ -1,0 +1,162 @@
+"""A study on disk: its question and plan (study.yaml), its notebook, its pins, the code of its results."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from plumbline.base.errors import InputError, NotFoundError, ParameterError
+from plumbline.base.paths import data_folder, studies_folder
+from plumbline.study.figures import Figures
+from plumbline.study.parameters import Parameter, checked
+from plumbline.study.pins import Pin, read_pins
+
+__all__ = ["Study", "list_studies", "load_study"]
+
+_NEEDED = ("title", "question", "plan", "would_change_our_mind", "parameters")
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One question with its plan, notebook and pinned figures.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder ``studies/<name>``.
+    spec : mapping
+        The content of ``study.yaml``.
+    """
+
+    folder: Path
+    spec: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Name of the study, the name of its folder."""
+        return self.folder.name
+
+    @property
+    def title(self) -> str:
+        """Title, one line."""
+        return str(self.spec["title"])
+
+    @property
+    def question(self) -> str:
+        """The question in one sentence."""
+        return str(self.spec["question"]).strip()
+
+    @property
+    def notebook(self) -> Path:
+        """The source notebook."""
+        return self.folder / f"{self.name}.ipynb"
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """Parameters by name, with type, bounds, default and help."""
+        return {name: Parameter.from_dict(name, entry) for name, entry in self.spec["parameters"].items()}
+
+    @cached_property
+    def pins(self) -> dict[str, Pin]:
+        """Pinned figures by id."""
+        return read_pins(self.folder / "pins.json")
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The study's own code, ``results.py``."""
+        file = self.folder / "results.py"
+        spec = importlib.util.spec_from_file_location(f"plumbline_study_{self.name}", file)
+        if spec is None or spec.loader is None or not file.is_file():
+            raise NotFoundError(f"study {self.name!r} has no {file.name} in {self.folder}")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return every parameter with its value.
+
+        Raises
+        ------
+        ParameterError
+            One is unknown, of the wrong type, NaN, infinite, out of bounds, or names a folder that does not exist.
+        """
+        return checked(self.parameters, given, study=self.name)
+
+    def is_default(self, parameters: Mapping[str, Any]) -> bool:
+        """Say whether these parameters are those the pins were made with (the place of the data does not matter)."""
+        return all(
+            parameters[name] == p.default for name, p in self.parameters.items() if p.type not in ("folder", "output")
+        )
+
+    def figures(self, parameters: Mapping[str, Any] | None = None) -> Figures:
+        """Compute every figure of the study from the recorded runs.
+
+        Returns
+        -------
+        Figures
+            Figure id to value (plain JSON values), with the trials behind each.
+        """
+        values = self.check_parameters(parameters or {})
+        values["data"] = str(data_folder(values.get("data") or None))
+        figures: Figures = self.module.figures(values)
+        return figures
+
+    def summary(self, figures: Mapping[str, Any]) -> str:
+        """Return the study's answer as plain text."""
+        return str(self.module.summary(figures))
+
+
+def load_study(name: str, *, studies: str | Path | None = None) -> Study:
+    """Load a study by name.
+
+    Parameters
+    ----------
+    name : str
+        Name of its folder, such as ``retry``.
+    studies : path, optional
+        The folder of studies; by default that of the checkout.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such study; the message lists those that exist.
+    """
+    import yaml
+
+    root = studies_folder(studies)
+    folder = root / name
+    file = folder / "study.yaml"
+    if not file.is_file():
+        raise NotFoundError(f"no study {name!r} in {root}; studies: {', '.join(list_studies(studies=root)) or 'none'}")
+    try:
+        spec = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError(f"{file} is not YAML: {error}") from None
+    if not isinstance(spec, dict) or (lacking := [k for k in _NEEDED if k not in spec]):
+        raise InputError(f"{file} lacks {lacking if isinstance(spec, dict) else 'everything'}; needed: {_NEEDED}")
+    study = Study(folder, spec)
+    if not study.notebook.is_file():
+        raise NotFoundError(f"study {name!r} has no notebook {study.notebook.name} in {folder}")
+    return study
+
+
+def list_studies(*, studies: str | Path | None = None) -> list[str]:
+    """Return the names of the studies that exist."""
+    root = studies_folder(studies)
+    return sorted(p.parent.name for p in root.glob("*/study.yaml"))
+
+
+def notebook_parameters(notebook: Path) -> dict[str, dict[str, Any]]:
+    """Return the parameters a notebook declares in its cell tagged ``parameters``, as papermill reads them."""
+    import papermill
+
+    try:
+        return {name: dict(entry) for name, entry in papermill.inspect_notebook(str(notebook)).items()}
+    except (json.JSONDecodeError, ValueError) as error:
+        raise ParameterError(f"{notebook} cannot be inspected: {error}") from None
