@@ -144,12 +144,9 @@ def grade_published(outcome: Mapping[str, Any], context: Mapping[str, Any]) -> b
     _complete(outcome, ("paid", "payment_count", "amount_paid", "exception_raised"), "outcome")
     _complete(context, ("should_pay", "expected_amount"), "context")
     pay = bool(context["should_pay"])
-    return (
-        outcome["paid"] is pay
-        and outcome["payment_count"] == int(pay)
-        and abs(_exactly(outcome["amount_paid"]) - _due(context)) <= _PUBLISHED_CENT
-        and outcome["exception_raised"] is not pay
-    )
+    off = abs(_exactly(outcome["amount_paid"]) - _due(context))
+    right = (outcome["paid"] == pay, outcome["payment_count"] == int(pay), outcome["exception_raised"] != pay)
+    return all(right) and off <= _PUBLISHED_CENT
 
 
 def grade(outcome: Mapping[str, Any], context: Mapping[str, Any]) -> bool:

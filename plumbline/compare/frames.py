@@ -57,7 +57,7 @@ def get(steps: pd.DataFrame, path: str, *, dtype: ArgumentType | None = None) ->
         raise ParameterError(f"dtype is {dtype!r}; allowed are {', '.join(DTYPES)}, or None for Python values.")
     (texts,) = distinct(steps["arguments"], name="arguments")
     parts = parse_path(path)
-    found = [at_path(arguments, parts) for arguments in texts.parsed]
+    found = [at_path(arguments, parts) for arguments in texts.objects]
     if dtype is None:
         return _spread(found, texts, steps.index, path)
     convert, kind = DTYPES[dtype]
@@ -100,13 +100,13 @@ def state(steps: pd.DataFrame, path: str) -> pd.Series:
     need_columns(steps, ["arguments"])
     parts = parse_path(path)
     (texts,) = distinct(steps["arguments"], name="arguments")
-    found = [at_path(arguments, parts) for arguments in texts.parsed]
+    found = [at_path(arguments, parts) for arguments in texts.objects]
     kinds = np.array([2 if value is MISSING else 1 if value is None else 0 for value in found] + [4], np.int8)
     codes = kinds[texts.codes]
     absent = texts.codes < 0
-    unread = ~no_text(steps["unread"] if "unread" in steps else None, len(steps))
+    unread = ~no_text(steps.get("unread"), len(steps))
     codes[absent & unread] = 3
-    return pd.Series(pd.Categorical.from_codes(codes, list(STATES)), index=steps.index, name=path)
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(STATES)), index=steps.index, name=path)
 
 
 def expand(steps: pd.DataFrame) -> pd.DataFrame:
@@ -133,7 +133,7 @@ def expand(steps: pd.DataFrame) -> pd.DataFrame:
     need_columns(steps, ["arguments"])
     (texts,) = distinct(steps["arguments"], name="arguments")
     rows: list[dict[str, Any]] = []
-    for arguments in texts.parsed:
+    for arguments in texts.objects:
         flat: dict[str, Any] = {}
         _flatten(arguments, "", flat)
         rows.append(flat)

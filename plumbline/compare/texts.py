@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -33,25 +34,30 @@ class Texts:
     values: tuple[str, ...]
 
     @cached_property
-    def parsed(self) -> list[Any]:
-        """The JSON value of each distinct text.
+    def objects(self) -> list[Mapping[str, Any]]:
+        """The arguments that each distinct text holds.
 
         Raises
         ------
         ArgumentsError
-            A text is not JSON.
+            A text is not JSON, or no JSON object.
         """
-        return [self._parse(code, text) for code, text in enumerate(self.values)]
+        return [self._object(code, text) for code, text in enumerate(self.values)]
 
-    def _parse(self, code: int, text: str) -> Any:
+    def _object(self, code: int, text: str) -> Mapping[str, Any]:
         try:
-            return parse_json(text)
+            found = parse_json(text)
         except ValueError as error:
-            row = int(np.flatnonzero(self.codes == code)[0])
-            mend = f"It must be canonical JSON ({error}); keep what cannot be read in 'unread'."
-            raise ArgumentsError(
-                "arguments that are not JSON", [Failure("steps", row, None, "arguments", repr(text[:80]), mend)]
-            ) from None
+            self._refuse(code, text, f"not JSON ({error})")
+        if not isinstance(found, dict):
+            self._refuse(code, text, "no JSON object")
+        return found
+
+    def _refuse(self, code: int, text: str, why: str) -> NoReturn:
+        row = int(np.flatnonzero(self.codes == code)[0]) if (self.codes == code).any() else -1
+        mend = "Arguments are canonical JSON text of an object; keep what cannot be read in 'unread'."
+        found = f"{text[:80]!r}, {why}"
+        raise ArgumentsError("arguments cannot be read", [Failure("steps", row, None, "arguments", found, mend)])
 
 
 def need_columns(steps: object, columns: Sequence[str], what: str = "steps") -> pd.DataFrame:
@@ -88,7 +94,7 @@ def distinct(*columns: pd.Series, name: str) -> tuple[Texts, ...]:
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     cuts = np.cumsum([0, *map(len, arrays)])
     values = tuple(encoded.dictionary.to_pylist())
-    return tuple(Texts(codes[a:b], values) for a, b in zip(cuts[:-1], cuts[1:], strict=True))
+    return tuple(Texts(codes[a:b], values) for a, b in pairwise(cuts))
 
 
 def no_text(column: pd.Series | None, rows: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -17,6 +18,7 @@ __all__ = [
     "FieldComparison",
     "Severity",
     "Verdict",
+    "as_html",
     "check_word",
     "show_ratio",
     "show_value",
@@ -127,3 +129,8 @@ def check_word(value: object, allowed: tuple[str, ...], what: str) -> None:
     """Raise unless ``value`` is one of the allowed words."""
     if value not in allowed:
         raise ParameterError(f"{what} is {value!r}; allowed are {', '.join(allowed)}.")
+
+
+def as_html(result: object) -> str:
+    """Return the plain text of a result as escaped HTML, for a notebook."""
+    return f'<pre class="plumbline">{html.escape(str(result))}</pre>'

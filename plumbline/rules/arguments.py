@@ -85,7 +85,9 @@ class JsonArguments:
         """Return the arguments of some rows."""
         encoded = self.texts.take(pa.array(rows)).dictionary_encode()
         codes = np.asarray(encoded.indices.fill_null(UNREAD), dtype=np.int32)
-        return _JsonSelection(codes, encoded.dictionary.to_pylist(), None if self.partial is None else self.partial[rows])
+        return _JsonSelection(
+            codes, encoded.dictionary.to_pylist(), None if self.partial is None else self.partial[rows]
+        )
 
 
 @dataclass(frozen=True)

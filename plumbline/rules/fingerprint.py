@@ -56,7 +56,7 @@ def _describe(function: Any) -> Any:
 
 
 def _describe_call(value: Any) -> Any:
-    call = getattr(type(value), "__call__", None)
+    call = inspect.getattr_static(type(value), "__call__", None)
     state = {key: _plain(member) for key, member in sorted(getattr(value, "__dict__", {}).items())}
     return {"code": _code(call), "state": state} if isinstance(call, types.FunctionType) else None
 

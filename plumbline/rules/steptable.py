@@ -96,7 +96,9 @@ class StepTable:
         names = self.trials.column_names if isinstance(self.trials, pa.Table) else list(self.trials.columns)
         kept = [column.name for column in KEYS if column.name in names]
         if isinstance(self.trials, pa.Table):
-            return self.trials.select(kept).to_pandas(strings_to_categorical=False)
+            columns = {name: _column(self.trials, name) for name in kept}
+            plain = {k: c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for k, c in columns.items()}
+            return pa.table(plain).to_pandas()
         return self.trials[kept].reset_index(drop=True)
 
     def group(self, tool: str, status: int = OK) -> np.ndarray:

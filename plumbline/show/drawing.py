@@ -43,7 +43,7 @@ def dots(data: pd.DataFrame, *, column: str, axis_title: str, domain: tuple[floa
         raise ParameterError("axis_title is empty; say what is measured, its unit and the kind of interval")
     data = data.assign(group=[_wrapped(group) for group in data["group"]])
     groups, series = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["series"]))
-    y = _rows(groups)
+    y = _rows(groups, grid=True)
     shared: dict[str, Any] = {"y": y}
     if len(series) > 1:
         shared["yOffset"] = alt.YOffset("series:N", sort=series, scale=alt.Scale(paddingOuter=0.7))
@@ -77,7 +77,7 @@ def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
 
     data = data.assign(group=[_wrapped(group) for group in data["group"]])
     groups = list(dict.fromkeys(data["group"]))
-    y = _rows(groups)
+    y = _rows(groups, grid=False)
     scale = alt.Scale(domain=[0, max(1, int(data["planned"].max()))], nice=False)
     x = alt.X("trials:Q", axis=None, scale=scale)
     lines = max(group.count("\n") + 1 for group in groups)
@@ -92,10 +92,10 @@ def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
     return alt.hconcat(*columns, spacing=64)
 
 
-def _rows(groups: Sequence[str]) -> Any:
+def _rows(groups: Sequence[str], *, grid: bool) -> Any:
     import altair as alt
 
-    band = alt.Axis(domain=False, ticks=False, labels=False, grid=True, tickBand="extent", gridColor=LINE.light)
+    band = alt.Axis(domain=False, ticks=False, labels=False, grid=grid, tickBand="extent", gridColor=LINE.light)
     return alt.Y("group:N", sort=groups, title=None, axis=band, scale=alt.Scale(paddingInner=0, paddingOuter=0))
 
 
@@ -166,4 +166,4 @@ def _group_labels(groups: Sequence[str], y: Any) -> list[Any]:
 
 def _wrapped(group: str) -> str:
     """Break a long label into lines."""
-    return "\n".join(textwrap.wrap(group, 28, break_long_words=False)) or group
+    return "\n".join(textwrap.wrap(group, 32, break_long_words=False)) or group

@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from plumbline.stats._checks import Floats, choice, confidence_level, finite_vector, generator_required, one_sided_alpha, seed_of, whole
+from plumbline.stats._checks import (
+    Floats,
+    choice,
+    confidence_level,
+    finite_vector,
+    generator_required,
+    one_sided_alpha,
+    seed_of,
+    whole,
+)
 from plumbline.stats.equivalence import Equivalence, margin_of
 from plumbline.stats.estimate import Contrast, Estimate
 from plumbline.stats.proportions import SIDES

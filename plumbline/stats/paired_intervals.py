@@ -55,9 +55,7 @@ def _newcombe_lower(table: PairTable, tail: float) -> float:
 
 
 def _exchanged(table: PairTable) -> PairTable:
-    return PairTable(
-        both=table.both, only_first=table.only_second, only_second=table.only_first, neither=table.neither
-    )
+    return PairTable(both=table.both, only_first=table.only_second, only_second=table.only_first, neither=table.neither)
 
 
 def _interval(table: PairTable, confidence: float, sidedness: str, method: str) -> Estimate:

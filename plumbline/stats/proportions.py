@@ -180,9 +180,7 @@ def proportion(
     common: dict[str, Any] = {"confidence": float(confidence), "sidedness": sidedness, "method": name}
     if total == 0:
         reason = ("no finished runs",)
-        return Estimate(
-            value=None, low=None, high=None, n=0, successes=0, scope="none", caution=reason, **common
-        )
+        return Estimate(value=None, low=None, high=None, n=0, successes=0, scope="none", caution=reason, **common)
     caution = (_NOT_FOR_GATES[method],) if method in _NOT_FOR_GATES else ()
     if method == "wilson" and sidedness != "two-sided":
         caution = (_WILSON_ONE_SIDED,)

@@ -15,15 +15,13 @@ from typing import Any
 
 from plumbline.base.errors import InputError, ParameterError, PinError, PlumblineError
 from plumbline.base.paths import data_folder
-from plumbline.study.pins import PinReport, check_pins
-from plumbline.study.spec import Study, notebook_parameters
+from plumbline.study.pins import PinReport
+from plumbline.study.spec import RESULT, Study, notebook_parameters
 from plumbline.traces import write_bytes, write_text
 
 __all__ = ["StudyRun", "check_study", "run_study"]
 
 KERNEL = "python3"
-RESULT = "application/vnd.plumbline.result+json"
-CHECK_LINE = "plumbline study check"
 _PLACE = re.compile(r"(?m)^(data|out\w*) = .*$")
 
 
@@ -54,8 +52,7 @@ def check_study(study: Study, parameters: Mapping[str, Any] | None = None) -> Pi
     values = study.check_parameters(parameters or {})
     if not study.is_default(values):
         raise ParameterError(f"the pins of {study.name!r} hold for its default parameters; run the study instead")
-    way_back = f"Walk back: `{CHECK_LINE} {study.name} --pin {{id}}` names the trials behind it."
-    return check_pins(study.name, study.pins, study.figures(values), way_back=way_back)
+    return study.check(study.figures(values))
 
 
 def run_study(
@@ -171,7 +168,7 @@ def _results(made: Path) -> dict[str, Any]:
         for output in cell.get("outputs", []):
             if RESULT in output.get("data", {}):
                 return dict(output["data"][RESULT])
-    raise InputError(f"{made.name} displays no result; its last cell must call study.show_results(...)")
+    raise InputError(f"{made.name} displays no result; its last cell must be study.publish(figures)")
 
 
 def _provenance(study: Study, results: Mapping[str, Any], pins: PinReport | None) -> dict[str, str]:

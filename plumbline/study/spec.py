@@ -15,11 +15,25 @@ from plumbline.base.errors import InputError, NotFoundError, ParameterError
 from plumbline.base.paths import data_folder, studies_folder
 from plumbline.study.figures import Figures
 from plumbline.study.parameters import Parameter, checked
-from plumbline.study.pins import Pin, read_pins
+from plumbline.study.pins import Pin, PinReport, check_pins, read_pins
+from plumbline.traces import write_text
 
-__all__ = ["Study", "list_studies", "load_study"]
+__all__ = ["RESULT", "Published", "Study", "list_studies", "load_study"]
+
+RESULT = "application/vnd.plumbline.result+json"
 
 _NEEDED = ("title", "question", "plan", "would_change_our_mind", "parameters")
+
+
+@dataclass(frozen=True)
+class Published:
+    """The result of a study as a notebook displays it: JSON for programs, one line for people."""
+
+    result: Mapping[str, Any]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        line = f"{len(self.result['figures'])} figures of study {self.result['study']!r}"
+        return {RESULT: dict(self.result), "text/plain": line}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +83,17 @@ class Study:
 
     @cached_property
     def module(self) -> ModuleType:
-        """The study's own code, ``results.py``."""
-        file = self.folder / "results.py"
-        spec = importlib.util.spec_from_file_location(f"plumbline_study_{self.name}", file)
+        """The study's arithmetic, ``results.py``."""
+        return self._load("results")
+
+    @cached_property
+    def views(self) -> ModuleType:
+        """What the study's notebook shows: ``views.py``, frames and sentences made of figures."""
+        return self._load("views")
+
+    def _load(self, name: str) -> ModuleType:
+        file = self.folder / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"plumbline_study_{self.name}_{name}", file)
         if spec is None or spec.loader is None or not file.is_file():
             raise NotFoundError(f"study {self.name!r} has no {file.name} in {self.folder}")
         module = importlib.util.module_from_spec(spec)
@@ -107,9 +129,30 @@ class Study:
         figures: Figures = self.module.figures(values)
         return figures
 
+    def check(self, figures: Mapping[str, Any]) -> PinReport:
+        """Compare figures with their pins; the message of a mismatch says how to walk back to the trials."""
+        way_back = f"Walk back: `plumbline study check {self.name} --pin {{id}}` names the trials behind it."
+        return check_pins(self.name, self.pins, figures, way_back=way_back)
+
+    def publish(self, figures: Mapping[str, Any], *, path: str | Path = "") -> Any:
+        """Return the figures as an object that a notebook cell displays, so that the notebook carries its result.
+
+        Parameters
+        ----------
+        figures : mapping
+            Figure id to value.
+        path : path
+            Write them to this file as JSON too; empty for none.
+        """
+        digests = {name.split("/")[1]: value for name, value in figures.items() if name.startswith("digest/")}
+        result = {"study": self.name, "figures": dict(figures), "digests": digests}
+        if path:
+            write_text(Path(path), json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+        return Published(result)
+
     def summary(self, figures: Mapping[str, Any]) -> str:
         """Return the study's answer as plain text."""
-        return str(self.module.summary(figures))
+        return str(self.views.summary(figures))
 
 
 def load_study(name: str, *, studies: str | Path | None = None) -> Study:
