@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import pandas as pd
 
+from plumbline import running
 from plumbline.base.errors import PlumblineError
 from plumbline.base.schema import STEPS, TRIALS
 from plumbline.rules import Policy, Verdicts
@@ -16,7 +18,9 @@ from plumbline.rules import check as check_rules
 from plumbline.traces import Recording, concat_recordings
 from plumbline.traces import read_run as read_recording
 
-__all__ = ["Run", "concat_runs", "first_difference", "read_run"]
+__all__ = ["Run", "concat_runs", "first_difference", "read_run", "run_plan"]
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +35,12 @@ class Run(Recording):
     >>> plumb.Run(trials, steps, run_id="mine")
     Run('mine': 1 planned, 1 recorded, 1 completed, 0 missing; 1 steps)
     """
+
+    @classmethod
+    def of(cls, recording: Recording) -> Run:
+        """Return a recording as a run: the same rows, with the verbs."""
+        names = ("run_id", "tasks", "plan", "domain", "notes")
+        return cls._trusted(recording.trials, recording.steps, **{n: getattr(recording, n) for n in names})
 
     def check(self, policy: Policy, *, contexts: Mapping[str, Mapping[str, Any]] | None = None) -> Verdicts:
         """Check every trial against every rule of a policy, see ``plumbline.check``."""
@@ -47,6 +57,17 @@ class Run(Recording):
         from plumbline.analysis import one_trial
 
         return one_trial(self, trial_id)
+
+
+def _giving_a_run(function: Callable[P, Recording]) -> Callable[P, Run]:
+    @functools.wraps(function)
+    def giving(*args: P.args, **kwargs: P.kwargs) -> Run:
+        return Run.of(function(*args, **kwargs))
+
+    return giving
+
+
+run_plan = _giving_a_run(running.run_plan)
 
 
 def read_run(path: str | Path) -> Run:

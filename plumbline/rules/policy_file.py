@@ -43,9 +43,11 @@ def read_policy(path: str | Path) -> Policy:
 
     Examples
     --------
-    >>> path = getfixture("tmp_path") / "p.yaml" if "getfixture" in globals() else Path("p.yaml")
-    >>> _ = path.write_text("name: p\\nrules:\\n- {rule: must_call, tool: check}\\n")
-    >>> read_policy(path).ids
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "p.yaml")
+    ...     _ = path.write_text("name: p\\nrules:\\n- {rule: must_call, tool: check}\\n")
+    ...     read_policy(path).ids
     ('must_call:check',)
     """
     path = Path(path)

@@ -23,6 +23,9 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 }
 
 
+_EXACT = frozenset({str, int, bool, Decimal, type(None)})
+
+
 def _number(value: Any) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
@@ -136,6 +139,8 @@ def exact(value: Any) -> Any:
     >>> exact({"amount": 4500.1, "lines": (1, True)})
     {'amount': Decimal('4500.1'), 'lines': [1, True]}
     """
+    if type(value) in _EXACT:
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a JSON number")

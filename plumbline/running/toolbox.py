@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from plumbline.base.canonical import canonical_json, parse_json
 from plumbline.base.errors import ParameterError, ToolError
@@ -120,12 +120,13 @@ class Toolbox:
         HarnessError
             The tool's code broke; recorded as ``tool_bug``. It ends the trial even if the agent swallows it.
         """
-        step = self._open("tool_call", name, arguments, group=group, call_id=call_id, evidence=evidence)
+        given = _read(arguments)
+        step = self._open("tool_call", name, given, group=group, call_id=call_id, evidence=evidence)
         try:
             tool = self._find(name)
-            if step["unread"] is not None:
-                raise ToolError(f"{name}: the arguments are not a JSON object; found {step['unread']}", "bad_arguments")
-            return self._send(tool, exact(arguments), step)
+            if given.values is None:
+                raise ToolError(f"{name}: the arguments are not a JSON object; found {given.unread}", "bad_arguments")
+            return self._send(tool, given.values, step)
         except ToolError as error:
             step.update(status="failed", error_type=error.error_type, error=str(error))
             step["injected"] = getattr(error, "injected", None)
@@ -167,19 +168,19 @@ class Toolbox:
         evidence: str | None = None,
     ) -> None:
         """Record a decision that is not a tool call, such as how the request was understood."""
-        step = self._open("decision", name, {} if arguments is None else arguments, evidence=evidence)
+        step = self._open("decision", name, _read({} if arguments is None else arguments), evidence=evidence)
         step.update(status="ok", ended_at=step["started_at"])
         if result is not None:
             step["result"] = canonical_json(exact(result))
 
     def block(self, name: str, arguments: Mapping[str, Any], reason: str, *, group: int | None = None) -> None:
         """Record a tool call that something refused before it was sent; it did not happen."""
-        step = self._open("tool_call", name, arguments, group=group)
+        step = self._open("tool_call", name, _read(arguments), group=group)
         step.update(status="blocked", error_type="refused", error=reason, ended_at=step["started_at"])
 
     def say(self, text: str) -> None:
         """Record a message of the agent."""
-        step = self._open("message", None, None)
+        step = self._open("message", None, _NOTHING)
         step.update(result=canonical_json(text), status="ok", ended_at=step["started_at"])
 
     def finish(self, text: str) -> None:
@@ -192,7 +193,7 @@ class Toolbox:
         """
         if not isinstance(text, str):
             raise ParameterError(f"an agent's last words are text; found {type(text).__name__} {text!r}")
-        step = self._open("final", None, None)
+        step = self._open("final", None, _NOTHING)
         step.update(result=canonical_json(text), status="ok", ended_at=step["started_at"])
 
     @property
@@ -205,23 +206,16 @@ class Toolbox:
         self,
         kind: str,
         name: str | None,
-        arguments: Mapping[str, Any] | None,
+        given: _Given,
         *,
         group: int | None = None,
         call_id: str | None = None,
         evidence: str | None = None,
     ) -> dict[str, Any]:
         step = _BLANK | {
-            "step": len(self.steps), "kind": kind, "name": name, "group": group, "call_id": call_id,
-            "evidence": evidence, "started_at": self._now(), "status": "no_result",
+            "step": len(self.steps), "kind": kind, "name": name, "arguments": given.text, "unread": given.unread,
+            "group": group, "call_id": call_id, "evidence": evidence, "started_at": self._now(), "status": "no_result",
         }  # fmt: skip
-        if arguments is not None:
-            try:
-                if not isinstance(arguments, Mapping):
-                    raise TypeError
-                step["arguments"] = canonical_json(exact(arguments))
-            except (TypeError, ValueError, RecursionError):
-                step["unread"] = _as_text(arguments)
         self.steps.append(step)
         return step
 
@@ -229,10 +223,26 @@ class Toolbox:
         return None if self._clock is None else read_clock(self._clock).isoformat()
 
 
-def _as_text(found: Any) -> str:
-    """Return what stood in the place of arguments, as text that a file can hold."""
-    text = found if isinstance(found, str) else repr(found)
-    return text.encode(errors="backslashreplace").decode()
+class _Given(NamedTuple):
+    """Arguments as given: as values and as canonical text, or as the text of what could not be read."""
+
+    values: dict[str, Any] | None = None
+    text: str | None = None
+    unread: str | None = None
+
+
+_NOTHING = _Given()
+
+
+def _read(arguments: Any) -> _Given:
+    try:
+        if not isinstance(arguments, Mapping):
+            raise TypeError
+        values = exact(arguments)
+        return _Given(values, canonical_json(values))
+    except (TypeError, ValueError, RecursionError):
+        text = arguments if isinstance(arguments, str) else repr(arguments)
+        return _Given(unread=text.encode(errors="backslashreplace").decode())
 
 
 def read_clock(clock: Clock) -> datetime:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 
-__all__ = ["EstimateRow", "Unit", "estimate_rows", "format_estimate", "format_share", "in_order"]
+__all__ = ["EstimateRow", "Unit", "estimate_rows", "format_estimate", "format_share", "in_order", "whole_number"]
 
 Unit = Literal["percent", "points"]
 MINUS = "\u2212"
@@ -97,8 +97,8 @@ def _row(record: dict, position: int, unit: Unit) -> EstimateRow:
         value=_share(record["value"], where, "value", unit),
         low=_share(record.get("low"), where, "low", unit),
         high=_share(record.get("high"), where, "high", unit),
-        n=_count(record.get("n"), where, "n"),
-        k=_count(record.get("k"), where, "k"),
+        n=whole_number(record.get("n"), where, "n"),
+        k=whole_number(record.get("k"), where, "k"),
         note="" if _missing(note) else str(note),
     )
     _check_estimate(row.value, row.low, row.high, row.n, row.k, f"{where} ({row.group}, {row.series})", unit)
@@ -241,7 +241,8 @@ def _share(value: object, where: str, name: str, unit: Unit) -> float | None:
     return float(value)
 
 
-def _count(value: object, where: str, name: str) -> int | None:
+def whole_number(value: object, where: str, name: str) -> int | None:
+    """Return a count, or None where it is missing; a number with a fraction or a truth value is not a count."""
     if _missing(value):
         return None
     whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())

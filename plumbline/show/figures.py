@@ -60,7 +60,9 @@ def figure(
             f"the description only repeats the title {title!r}; say what the figure shows, with numbers"
         )
     svg = chart_svg(described)
-    table = data if isinstance(data, Html) else table_html(data, caption=f"Data: {title}", formats=formats)
+    table = (
+        data if isinstance(data, Html) else table_html(_without_empty(data), caption=f"Data: {title}", formats=formats)
+    )
     said = "".join(f'<p class="pl-note">{escape(note)}</p>' for note in notes)
     frame = f'<div class="pl-chart" tabindex="0" role="group" aria-label="Figure: {escape(title)}">{svg}</div>'
     markup = (
@@ -69,3 +71,8 @@ def figure(
         f'<details class="pl-data"><summary>Data of this figure</summary>{table.markup}</details>'
     )
     return Html(markup, "\n".join([title, words, *notes, "", table.text]), svg)
+
+
+def _without_empty(data: pd.DataFrame) -> pd.DataFrame:
+    """Leave out columns that hold nothing in any row, such as notes nobody made."""
+    return data[[name for name in data.columns if not (data[name].isna() | (data[name].astype("str") == "")).all()]]

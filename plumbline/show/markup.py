@@ -12,7 +12,7 @@ from typing import Any
 
 from plumbline.show.theme import FONT, MONO, css_chart_colours, css_variables
 
-__all__ = ["Html", "escape", "output_css", "strip_styles", "template_text"]
+__all__ = ["Html", "escape", "output_css", "squeeze", "strip_styles", "template_text"]
 
 _STYLE = re.compile(r"<style data-plumbline>.*?</style>\s*", re.DOTALL)
 
@@ -82,9 +82,10 @@ def template_text(name: str) -> str:
 def output_css() -> str:
     """Return the style sheet of every output: variables, chart colours and the rules of ``outputs.css``."""
     fonts = f".pl, .pl-page {{ --pl-font: {FONT}; --pl-mono: {MONO}; }}"
-    return _squeeze("\n".join([fonts, css_variables(), css_chart_colours(), template_text("outputs.css")]))
+    return squeeze("\n".join([fonts, css_variables(), css_chart_colours(), template_text("outputs.css")]))
 
 
-def _squeeze(css: str) -> str:
+def squeeze(css: str) -> str:
+    """Return CSS without comments and idle space."""
     without_comments = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", without_comments)).replace(";}", "}").strip()

@@ -14,7 +14,7 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 from plumbline.show.drawing import count_bars, dots
-from plumbline.show.estimates import EstimateRow, Unit, estimate_rows, in_order
+from plumbline.show.estimates import EstimateRow, Unit, estimate_rows, in_order, whole_number
 
 __all__ = [
     "EXPOSURE_STATES",
@@ -54,7 +54,7 @@ def conditions_data(
     -------
     pandas.DataFrame
         ``group``, ``series``, ``percent``, ``low``, ``high`` (float, percent), ``k``, ``n`` (Int64), ``state``
-        (``estimate`` or ``cannot tell``), ``label``, ``n_label`` (value and n as text), ``note``.
+        (``estimate`` or ``cannot tell``), ``note``.
 
     Raises
     ------
@@ -64,10 +64,10 @@ def conditions_data(
     Examples
     --------
     >>> frame = pd.DataFrame({"group": ["fault"], "series": ["no retry"], "value": [52 / 64], "n": [64]})
-    >>> conditions_data(frame)[["percent", "label", "n_label"]].to_dict("records")
-    [{'percent': 81.25, 'label': '81.2 %', 'n_label': 'n=64'}]
+    >>> conditions_data(frame)[["percent", "n", "state"]].to_dict("records")
+    [{'percent': 81.25, 'n': 64, 'state': 'estimate'}]
     """
-    return _estimate_frame(frame, group_order, series_order, "percent")
+    return _estimate_frame(_ordered(frame, group_order, series_order, "percent"), "percent")
 
 
 def conditions(
@@ -106,7 +106,7 @@ def conditions(
     >>> conditions(frame, axis_title="outcome correct, %").description
     'Dot plot of outcome correct, %. fault: react cannot tell (0 of 0).'
     """
-    data = conditions_data(frame, group_order=group_order, series_order=series_order)
+    data = _labelled(_ordered(frame, group_order, series_order, "percent"), "percent", "percent")
     lowest = data["low"].fillna(data["percent"]).min()
     start = 0.0 if math.isnan(lowest) else max(0.0, min(90.0, math.floor((lowest - 2) / 10) * 10))
     words = description or _describe("Dot plot", axis_title, data) + (
@@ -130,8 +130,7 @@ def effect_data(frame: pd.DataFrame, *, group_order: Sequence[str] | None = None
     Returns
     -------
     pandas.DataFrame
-        ``group``, ``series``, ``points``, ``low``, ``high`` (float), ``k``, ``n`` (Int64), ``state``, ``label``,
-        ``n_label``, ``note``.
+        ``group``, ``series``, ``points``, ``low``, ``high`` (float), ``k``, ``n`` (Int64), ``state``, ``note``.
 
     Raises
     ------
@@ -140,16 +139,16 @@ def effect_data(frame: pd.DataFrame, *, group_order: Sequence[str] | None = None
 
     Examples
     --------
-    >>> effect_data(pd.DataFrame({"group": ["retry - none"], "value": [0.1875]}))["label"].tolist()
-    ['+18.8 points']
+    >>> effect_data(pd.DataFrame({"group": ["retry - none"], "value": [0.1875]}))["points"].tolist()
+    [18.75]
     """
-    return _estimate_frame(frame, group_order, None, "points").rename(columns={"percent": "points"})
+    return _estimate_frame(_ordered(frame, group_order, None, "points"), "points")
 
 
 def effect(
     frame: pd.DataFrame,
     *,
-    axis_title: str,
+    axis_title: str = "difference, percentage points",
     group_order: Sequence[str] | None = None,
     description: str | None = None,
 ) -> Any:
@@ -175,7 +174,7 @@ def effect(
     ParameterError
         As :func:`effect_data`, or no axis title.
     """
-    data = effect_data(frame, group_order=group_order)
+    data = _labelled(_ordered(frame, group_order, None, "points"), "points", "points")
     lowest = min(0.0, *data["low"].fillna(data["points"]).fillna(0.0))
     highest = max(0.0, *data["high"].fillna(data["points"]).fillna(0.0))
     domain = (math.floor((lowest - 1) / 10) * 10.0, math.ceil((highest + 1) / 10) * 10.0)
@@ -190,46 +189,49 @@ def exposure_data(frame: pd.DataFrame, *, group_order: Sequence[str] | None = No
     Parameters
     ----------
     frame : pandas.DataFrame
-        ``group`` (arm or row label), ``series`` (``delivered``, ``not_delivered`` or ``no_record``), ``k`` (trials in
-        that state) and optionally ``n`` (trials planned), which the states of a group must add up to.
+        One row an arm: ``group`` (its label) and the number of trials ``delivered``, ``not_delivered`` and
+        ``no_record``; optionally ``n``, the trials planned, which the three must add up to.
     group_order : sequence of str, optional
         Order of rows; by default as they occur.
 
     Returns
     -------
     pandas.DataFrame
-        ``group``, ``state``, ``trials``, ``planned`` (int); a state that the frame does not name has 0 trials.
+        ``group``, ``state`` (in words), ``trials``, ``planned`` (int).
 
     Raises
     ------
     ParameterError
-        A column lacks, a state is unknown or stands twice, a count is missing or impossible, or states do not add up.
+        A column lacks or is not known, no row, an arm twice, a count that is missing or impossible, or three counts
+        that do not add up.
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"group": ["react"] * 2, "series": ["not_delivered", "no_record"], "k": [56, 8], "n": 64})
+    >>> frame = pd.DataFrame({"group": ["react"], "delivered": [0], "not_delivered": [56], "no_record": [8], "n": [64]})
     >>> exposure_data(frame)["trials"].tolist()
     [0, 56, 8]
     """
-    lacking = [name for name in ("group", "series", "k") if name not in frame.columns]
-    if lacking or frame.empty:
-        raise ParameterError(f"exposure needs rows with group, series and k; columns lacking: {lacking}")
-    unknown = sorted(set(frame["series"]) - set(EXPOSURE_STATES))
-    if unknown:
-        raise ParameterError(f"states not known: {unknown}; allowed are {list(EXPOSURE_STATES)}")
-    shares = frame[[name for name in ("group", "series", "k", "n") if name in frame.columns]]
-    rows = estimate_rows(shares.assign(value=None, note="a count"))
-    groups = in_order((row.group for row in rows), group_order, "groups")
-    records = []
-    for group in groups:
-        counts = {row.series: _need_count(row) for row in rows if row.group == group}
-        planned = {row.n for row in rows if row.group == group and row.n is not None}
-        total = sum(counts.values())
-        if planned and planned != {total}:
-            raise ParameterError(f"{group}: states add up to {total}, but n says {sorted(planned)} trials were planned")
-        for state, words in EXPOSURE_STATES.items():
-            records.append({"group": group, "state": words, "trials": counts.get(state, 0), "planned": total})
-    return pd.DataFrame(records)
+    lacking = [name for name in ("group", *EXPOSURE_STATES) if name not in frame.columns]
+    strange = [str(name) for name in frame.columns if name not in ("group", *EXPOSURE_STATES, "n")]
+    if lacking or strange or frame.empty:
+        raise ParameterError(
+            f"exposure needs rows of group, {', '.join(EXPOSURE_STATES)}, n; lacking {lacking}, not known {strange}"
+        )
+    found: dict[str, dict[str, int]] = {}
+    for position, record in enumerate(frame.to_dict("records")):
+        group = str(record["group"])
+        if group in found or not group.strip():
+            raise ParameterError(f"row {position}: group {group!r} is empty or stands twice; one row an arm")
+        found[group] = counts = {state: _trials(record[state], group, state) for state in EXPOSURE_STATES}
+        if "n" in record and _trials(record["n"], group, "n") != sum(counts.values()):
+            raise ParameterError(f"{group}: {counts} add up to {sum(counts.values())}, but n is {record['n']}")
+    return pd.DataFrame(
+        [
+            {"group": group, "state": words, "trials": found[group][state], "planned": sum(found[group].values())}
+            for group in in_order(found, group_order, "groups")
+            for state, words in EXPOSURE_STATES.items()
+        ]
+    )
 
 
 def exposure(
@@ -272,22 +274,26 @@ def exposure(
     return count_bars(data, list(EXPOSURE_STATES.values())).properties(description=words)
 
 
-def _need_count(row: EstimateRow) -> int:
-    if row.k is None:
-        raise ParameterError(f"{row.group}, {row.series}: k is missing; give the number of trials, 0 if none")
-    return row.k
+def _trials(value: object, group: str, name: str) -> int:
+    count = whole_number(value, group, name)
+    if count is None or count < 0:
+        raise ParameterError(f"{group}: {name} is {value!r}; give the number of trials, 0 if none")
+    return count
 
 
-def _estimate_frame(
+def _ordered(
     frame: pd.DataFrame, group_order: Sequence[str] | None, series_order: Sequence[str] | None, unit: Unit
-) -> pd.DataFrame:
+) -> list[EstimateRow]:
     rows = estimate_rows(frame, unit=unit)
     groups = in_order((row.group for row in rows), group_order, "groups")
     series = in_order((row.series for row in rows), series_order, "series")
-    rows = sorted(rows, key=lambda row: (groups.index(row.group), series.index(row.series)))
+    return sorted(rows, key=lambda row: (groups.index(row.group), series.index(row.series)))
+
+
+def _estimate_frame(rows: Sequence[EstimateRow], column: str) -> pd.DataFrame:
     table = pd.DataFrame({"group": [row.group for row in rows], "series": [row.series for row in rows]})
     for name, numbers in (
-        ("percent", [row.value for row in rows]),
+        (column, [row.value for row in rows]),
         ("low", [row.low for row in rows]),
         ("high", [row.high for row in rows]),
     ):
@@ -295,10 +301,14 @@ def _estimate_frame(
     for name, counts in (("k", [row.k for row in rows]), ("n", [row.n for row in rows])):
         table[name] = pd.Series(counts, dtype="Int64")
     table["state"] = ["cannot tell" if row.value is None else "estimate" for row in rows]
-    table["label"] = [row.value_text(unit) for row in rows]
-    table["n_label"] = ["" if row.n is None or row.value is None else f"n={row.n:,}" for row in rows]
     table["note"] = [row.note for row in rows]
     return table
+
+
+def _labelled(rows: Sequence[EstimateRow], column: str, unit: Unit) -> pd.DataFrame:
+    """Return the data with the texts that stand beside each mark."""
+    n_label = ["" if row.n is None or row.value is None else f"n={row.n:,}" for row in rows]
+    return _estimate_frame(rows, column).assign(label=[row.value_text(unit) for row in rows], n_label=n_label)
 
 
 def _describe(kind: str, axis_title: str, data: pd.DataFrame) -> str:

@@ -10,11 +10,11 @@ import hashlib
 import re
 from typing import Any
 
-from plumbline.base.errors import ParameterError
+from plumbline.base.errors import InputError, ParameterError
 from plumbline.show.markup import escape
 from plumbline.show.theme import chart_config
 
-__all__ = ["chart_description", "chart_svg", "enable", "svg_bundle"]
+__all__ = ["chart_description", "chart_svg", "enable", "inline_svg", "svg_bundle"]
 
 _IDS = re.compile(r'\bid="([^"]+)"')
 
@@ -84,6 +84,25 @@ def svg_of(spec: dict[str, Any]) -> str:
     return _named(_own_ids(drawn), description)
 
 
+def inline_svg(svg: str, alt: str) -> str:
+    """Return any drawing as an element for a page: no prolog, ids of its own, and its words unless it carries some.
+
+    Parameters
+    ----------
+    svg : str
+        An SVG document of any maker.
+    alt : str
+        What it shows; empty if nobody said, which the report's check then finds.
+    """
+    start = svg.find("<svg")
+    if start < 0:
+        raise InputError(f"an image/svg+xml output holds no <svg> element but {svg[:40]!r}")
+    element = svg[start:].strip()
+    if "aria-label=" in element.split(">", 1)[0] or not alt.strip():
+        return element
+    return _named(_own_ids(element), " ".join(alt.split()))
+
+
 def _spec(chart: Any) -> dict[str, Any]:
     if not hasattr(chart, "to_dict") or not hasattr(chart, "properties"):
         raise ParameterError(f"a chart is an Altair chart, not {type(chart).__name__}")
@@ -120,8 +139,6 @@ def _own_ids(svg: str) -> str:
 
 
 def _named(svg: str, description: str) -> str:
-    if not svg.startswith("<svg "):
-        raise ParameterError(f"the drawing does not start with <svg but with {svg[:40]!r}")
     label = escape(description)
     head, body = svg.split(">", 1)
     return f'{head} role="img" aria-label="{label}">{body}'

@@ -43,7 +43,8 @@ def table_html(
     caption : str
         What the table holds, in words.
     formats : mapping of column to str or callable, optional
-        A format specification such as ``".1f"``, or a function from a cell to text.
+        A format specification such as ``".1f"``, or a function from a cell to text. Without one, a float is shown with
+        four significant digits.
     row_headers : int
         How many leading columns name the row, from 0 to the number of columns.
     notes : sequence of str
@@ -232,7 +233,12 @@ def _cell_text(value: Any, how: Format | None) -> str:
         if not isinstance(text, str):
             raise ParameterError(f"a format function must return text, not {type(text).__name__} for {value!r}")
         return text
-    text = format(value, how) if how is not None else str(value)
+    if how is not None:
+        text = format(value, how)
+    elif isinstance(value, float):
+        text = f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    else:
+        text = str(value)
     return "\u2212" + text[1:] if text.startswith("-") and text[1:2].isdigit() else text
 
 

@@ -59,7 +59,8 @@ def trace_pair(
     ----------
     left_steps, right_steps : pandas.DataFrame
         One row a step: ``name``, ``arguments`` (JSON object as text, missing when not recorded), ``status`` (``ok``,
-        ``failed``, ``blocked``, ``no_result``); optional ``error`` and ``injected`` (name of an injected fault).
+        ``failed``, ``blocked``, ``no_result``); optional ``kind`` (shown when a step has no name), ``error`` and
+        ``injected`` (name of an injected fault).
     titles : tuple of two str
         What stands left and right.
     pairs : sequence of (int or None, int or None), optional
@@ -107,8 +108,9 @@ def _step(record: dict[Any, Any], where: str, position: int) -> _Step:
     if record["status"] not in STATUS_TEXT:
         raise ParameterError(f"{where}: status {record['status']!r} is unknown; allowed are {sorted(STATUS_TEXT)}")
     name, error, injected = (_words(record.get(column)) for column in ("name", "error", "injected"))
+    name = name or _words(record.get("kind"))
     if not name:
-        raise ParameterError(f"{where}: the step has no name")
+        raise ParameterError(f"{where}: the step has neither a name nor a kind")
     return _Step(position, name, _arguments(record["arguments"], where), str(record["status"]), error, injected)
 
 

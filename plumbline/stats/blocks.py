@@ -106,7 +106,7 @@ def _whole_flips(affected: Floats, alternative: str) -> tuple[float, Fraction | 
     steps = [abs(int(value)) for value in affected]
     reach = sum(steps)
     exact = len(steps) <= _COUNTED
-    counts = np.zeros(2 * reach + 1, dtype=np.int64 if exact else np.float64)
+    counts: np.ndarray = np.zeros(2 * reach + 1, dtype=np.int64 if exact else np.float64)
     counts[reach] = 1
     for step in steps:
         up, down = np.zeros_like(counts), np.zeros_like(counts)

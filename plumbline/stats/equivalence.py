@@ -31,8 +31,8 @@ _NUISANCE = 2001
 class Equivalence(Result):
     """Two one-sided tests of a difference against a margin, with their interval.
 
-    ``p_noninferior`` tests "the first is worse by the margin or more", ``p_nonsuperior`` "better by the margin or more";
-    ``p`` is the larger and decides equivalence. Every p is None when the data cannot tell.
+    ``p_noninferior`` tests "the first is worse by the margin or more", ``p_nonsuperior`` "better by the margin or
+    more"; ``p`` is the larger and decides equivalence. Every p is None when the data cannot tell.
     """
 
     margin: float

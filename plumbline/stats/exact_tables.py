@@ -1,7 +1,7 @@
 """The 2x2 tests of scipy, called the way they must be called.
 
-``barnard_exact`` and ``boschloo_exact`` need the arms as *columns*; given as rows they answer another question without a
-word, and ``fisher_exact`` hides the mistake because it is symmetric. These wrappers take arms, so it cannot be made.
+``barnard_exact`` and ``boschloo_exact`` need the arms as *columns*; given as rows they answer another question without
+a word, and ``fisher_exact`` hides the mistake because it is symmetric. These wrappers take arms, so it cannot be made.
 """
 
 from __future__ import annotations

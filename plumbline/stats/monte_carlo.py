@@ -16,9 +16,9 @@ __all__ = ["MonteCarloCheck", "monte_carlo_check"]
 class MonteCarloCheck(Result):
     """A published random p beside the exact one.
 
-    ``se`` is the Monte Carlo standard error, ``distance`` is published minus exact in those errors, ``compatible_counts``
-    are the hit counts that round to the published p, ``count_range`` and ``p_range`` hold 95% of what a rerun would
-    give, and ``chance_at_least`` and ``chance_at_most`` are the chances of a rerun as high or as low.
+    ``se`` is the Monte Carlo standard error, ``distance`` is published minus exact in those errors,
+    ``compatible_counts`` are the hit counts that round to the published p, ``count_range`` and ``p_range`` hold 95% of
+    what a rerun would give, and ``chance_at_least`` and ``chance_at_most`` are the chances of a rerun as high or low.
     """
 
     published: float

@@ -7,7 +7,6 @@ difference; margins alone do not determine a paired p, so the pairs themselves a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -47,7 +47,7 @@ def _newcombe_lower(table: PairTable, tail: float) -> float:
     below = p1 - float(lower_bounds(a + b, n, tail=tail, method="wilson"))
     above = 1 - float(lower_bounds(n - a - c, n, tail=tail, method="wilson")) - p2
     product = (a + b) * (c + d) * (a + c) * (b + d)
-    cross = a * d - b * c
+    cross = float(a * d - b * c)
     if cross > 0:
         cross = max(cross - n / 2, 0)
     phi = cross / math.sqrt(product) if product else 0.0

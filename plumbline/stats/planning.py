@@ -242,9 +242,7 @@ def runs_for_power(
     rate, wall = probability(true_rate, "true_rate", closed=True), probability(threshold, "threshold")
     wanted = probability(power, "power")
     if rate <= wall:
-        raise ParameterError(
-            f"true_rate is {rate} and threshold {wall}; no number of runs passes such an agent reliably"
-        )
+        raise ParameterError(f"true_rate is {rate} and threshold {wall}; no number of runs makes such an agent pass")
     failures = 0
     while True:
         n = runs_needed(wall, failures=failures, method=method, confidence=confidence, sidedness=sidedness)

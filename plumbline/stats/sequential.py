@@ -1,7 +1,7 @@
 """Looking more than once: bounds that stay valid however often the runs are looked at.
 
-A fixed-sample bound read after every run passes far too often (``peeking_probability`` in ``looks`` says how often). The e-process here may
-be read after every run; it pays for that with about half as many runs again.
+A fixed-sample bound read after every run passes far too often; ``peeking_probability`` says how often. The e-process
+here may be read after every run; it pays for that with about half as many runs again.
 """
 
 from __future__ import annotations

@@ -173,8 +173,8 @@ class LargestDrop(Result):
 
     def __str__(self) -> str:
         return (
-            f"largest drop at least {self.lower:.4f} ({self.lower_cell}), at most {self.upper:.4f} ({self.upper_cell}), "
-            f"each one-sided {100 * self.confidence:.6g}%"
+            f"largest drop at least {self.lower:.4f} ({self.lower_cell}), "
+            f"at most {self.upper:.4f} ({self.upper_cell}), each one-sided {100 * self.confidence:.6g}%"
         )
 
 

@@ -1,8 +1,8 @@
 """Two arms without pairs: the exact permutation test, plain and within strata.
 
 For successes and failures the permutation distribution is hypergeometric, so the exact p is a short sum. Up to
-``FRACTION_RUNS`` runs it is done in whole numbers and given as a fraction; above, in logarithms, so that a thousand runs
-per arm neither overflow nor take long. What counts as "at least as extreme" is decided on whole numbers at any size.
+``FRACTION_RUNS`` runs it is done in whole numbers and given as a fraction; above, in logarithms, so that a thousand
+runs per arm neither overflow nor take long. What counts as "at least as extreme" is decided on whole numbers at any size.
 """
 
 from __future__ import annotations
@@ -184,7 +184,8 @@ def stratified_permutation(successes: ArrayLike, n: ArrayLike, *, alternative: s
 
     References
     ----------
-    Mantel and Haenszel (1959), J. Natl. Cancer Inst. 22, 719. Mehta, Patel and Gray (1985), J. Am. Stat. Assoc. 80, 969.
+    Mantel and Haenszel (1959), J. Natl. Cancer Inst. 22, 719.
+    Mehta, Patel and Gray (1985), J. Am. Stat. Assoc. 80, 969.
     """
     x, size = count_arrays(successes, n, what="stratum")
     choice(alternative, "alternative", ALTERNATIVES)

@@ -1,7 +1,7 @@
 """The worst of several conditions: a true minimum of lower bounds, and what may be said beside it.
 
-The minimum over cells of per-cell lower bounds is a valid bound on the smallest true rate at the per-cell level, without
-correction and whatever the dependence (intersection-union). It says nothing about every cell at once, about which cell
+The minimum over cells of per-cell lower bounds is a valid bound on the smallest true rate at the per-cell level,
+without correction and whatever the dependence (intersection-union). It says nothing about every cell at once, about which cell
 is worst, or about conditions that were not run; those need ``simultaneous_bounds`` or fresh runs.
 """
 
@@ -169,7 +169,5 @@ def _comparable(cells: Mapping[str, Estimate]) -> Estimate:
 
 def _low(name: str, estimate: Estimate) -> float:
     if estimate.low is None:
-        raise ParameterError(
-            f"cell {name!r} has no lower end ({estimate.sidedness}); give two-sided or lower estimates"
-        )
+        raise ParameterError(f"cell {name!r} has no lower end ({estimate.sidedness}); give two-sided or lower ones")
     return estimate.low

@@ -207,5 +207,5 @@ def effect_note(found: Found) -> str:
     return (
         f"Pairs that differ: {gained} for retries, {lost} against (McNemar p = {found['corrected/paired_p']:.1g} for this suite). "
         f"They lie in {found['corrected/tasks_that_differ']} of {found['corrected/tasks']} invoices; with invoices as the unit p = {found['corrected/task_level_p']:.2g}, "
-        "the smallest this design can give. A deterministic executor repeated on the same input adds no information."
+        f"and no difference in so few invoices can give less than {found['corrected/task_level_smallest_p']:.2g}. A deterministic executor repeated on the same input adds no information."
     )
