@@ -21,8 +21,8 @@ TOOLS = ("fetch", "check", "approve", "pay")
 TASKS = ("T1", "T2", "T3")
 
 CLOSE_VALUES: tuple[Any, ...] = (
-    1, 1.0, Decimal("1.00"), Decimal("1.01"), Decimal("1.005"), 0.1, Decimal("0.1"), 0, -1, 2**53 + 1, 2**53, "1", "1.0",
-    "a", "A", " a", "", True, False, None, [1], [Decimal("1.0")], {"x": 1}, 10, Decimal("100.00"),
+    1, 1.0, Decimal("1.00"), Decimal("1.01"), Decimal("1.005"), 0.1, Decimal("0.1"), 0, -1, 2**53 + 1, 2**53, "1",
+    "1.0", "a", "A", " a", "", True, False, None, [1], [Decimal("1.0")], {"x": 1}, 10, Decimal("100.00"),
 )  # fmt: skip
 """Values that are easily taken for one another."""
 

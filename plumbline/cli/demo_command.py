@@ -34,7 +34,8 @@ def _demo(arguments: argparse.Namespace) -> int:
     if not studies:
         raise InputError("there is no study here to show")
     studies.sort(key=lambda study: (int(study.spec.get("order", 100)), study.name))
-    shown, answers = [], []
+    shown: list[dict[str, Any]] = []
+    answers = []
     for number, study in enumerate(studies, 1):
         print(f"[{number}/{len(studies)}] {study.name}: {study.title}", file=sys.stderr, flush=True)
         done = run_study(study, out=arguments.out, progress=_tell, bar=sys.stderr.isatty())

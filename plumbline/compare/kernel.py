@@ -16,14 +16,26 @@ import numpy as np
 
 from plumbline.base.errors import ParameterError
 
-__all__ = ["EXTRA", "MATCH", "SKIPPED", "SUBSTITUTE", "Scoring", "align_batch", "batches", "common_batch", "pad"]
+__all__ = [
+    "EXTRA",
+    "MATCH",
+    "SCORES_A_BATCH",
+    "SKIPPED",
+    "SUBSTITUTE",
+    "Columns",
+    "Scoring",
+    "align_batch",
+    "batches",
+    "common_batch",
+]
 
 MATCH, SUBSTITUTE, SKIPPED, EXTRA, _STOP = range(5)
 
 CELLS_A_BATCH: Final = 1 << 20
 PAIRS_A_BATCH: Final = 8192
+SCORES_A_BATCH: Final = 32_768
 CELLS_A_PAIR: Final = 200_000_000
-_PAD_CANDIDATE, _PAD_REFERENCE = -1, -2
+LARGEST_MATRIX: Final = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -76,34 +88,45 @@ class Scoring:
         return np.int8 if largest < 127 else np.int16 if largest < 32_767 else np.int32
 
 
-def pad(
-    codes: np.ndarray, offsets: np.ndarray, chosen: np.ndarray, *, reference: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the chosen paths as columns of one matrix, position by position, and their lengths.
+class Columns:
+    """Paths as columns of a matrix, position by position, so that one vector step meets all pairs of a batch.
 
-    The two sides are padded with two codes that are no step's, so that padding never matches.
+    What fills a column below the end of its path does not matter: a cell of the alignment matrix depends only on the
+    cells before it, and each pair is read at its own lengths.
     """
-    lengths = np.diff(offsets)[chosen]
-    out = np.full(
-        (int(lengths.max(initial=0)), chosen.size), _PAD_REFERENCE if reference else _PAD_CANDIDATE, codes.dtype
-    )
-    starts = offsets[chosen]
-    if chosen.size < out.shape[0]:
-        for column, (start, length) in enumerate(zip(starts, lengths, strict=True)):
-            out[:length, column] = codes[start : start + length]
-        return out, lengths
-    shortest = int(lengths.min()) if lengths.size else 0
-    for position in range(out.shape[0]):
-        if position < shortest:
-            np.take(codes, starts + position, out=out[position])
-        else:
+
+    def __init__(self, codes: np.ndarray, offsets: np.ndarray) -> None:
+        self.codes, self.offsets = codes, offsets
+        self.lengths = np.diff(offsets)
+        longest = int(self.lengths.max(initial=0))
+        fits = longest * self.lengths.size <= LARGEST_MATRIX
+        self.matrix = self._pad(np.arange(self.lengths.size)) if fits else None
+
+    def of(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the chosen paths as columns, and their lengths."""
+        if self.matrix is None:
+            return self._pad(chosen), self.lengths[chosen]
+        lengths = self.lengths[chosen]
+        rows = self.matrix[: int(lengths.max(initial=0))]
+        return rows.take(chosen, axis=1, mode="clip"), lengths  # clip spares numpy a check; no index is out of range
+
+    def _pad(self, chosen: np.ndarray) -> np.ndarray:
+        lengths, starts = self.lengths[chosen], self.offsets[chosen]
+        out = np.zeros((int(lengths.max(initial=0)), chosen.size), self.codes.dtype)
+        if chosen.size < out.shape[0]:
+            for column, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+                out[:length, column] = self.codes[start : start + length]
+            return out
+        for position in range(out.shape[0]):
             here = np.flatnonzero(lengths > position)
-            out[position, here] = codes[starts[here] + position]
-    return out, lengths
+            out[position, here] = self.codes[starts[here] + position]
+        return out
 
 
-def batches(candidate: np.ndarray, reference: np.ndarray) -> Iterator[np.ndarray]:
+def batches(candidate: np.ndarray, reference: np.ndarray, at_once: int = PAIRS_A_BATCH) -> Iterator[np.ndarray]:
     """Yield positions of pairs of similar lengths, few enough that their matrix stays in the cache.
+
+    Within a batch the pairs ascend by the length of the candidate, then of the reference.
 
     Raises
     ------
@@ -111,13 +134,16 @@ def batches(candidate: np.ndarray, reference: np.ndarray) -> Iterator[np.ndarray
         One pair is too long to align.
     """
     longest = max(int(candidate.max(initial=0)), int(reference.max(initial=0)))
-    key = candidate.astype(np.int64) * (longest + 1) + reference
-    order = np.argsort(key.astype(np.uint16) if longest < 255 else key, kind="stable")  # 16 bits: a radix sort
+    width = np.dtype(np.uint16 if longest < 255 else np.int64)  # 16 bits: numpy sorts by radix
+    key = candidate.astype(width)
+    key *= width.type(longest + 1)
+    key += reference.astype(width)
+    order = np.argsort(key, kind="stable")
     start = 0
     while start < order.size:
-        taken = order[start : start + PAIRS_A_BATCH]
+        taken = order[start : start + at_once]
         cells = (int(candidate[taken].max()) + 1) * (int(reference[taken].max()) + 1)
-        taken = taken[: max(1, CELLS_A_BATCH // cells)]
+        taken = taken[: max(1, CELLS_A_BATCH * (at_once // PAIRS_A_BATCH) // cells)]
         if taken.size == 1 and (int(candidate[taken[0]]) + 1) * (int(reference[taken[0]]) + 1) > CELLS_A_PAIR:
             raise ParameterError(
                 f"two paths of {int(candidate[taken[0]])} and {int(reference[taken[0]])} steps are too long to align; "
@@ -212,14 +238,15 @@ def common_batch(
 ) -> np.ndarray:
     """Return, for the published scores, the length of both paths together less their Levenshtein distance.
 
-    Score only: no script is kept.
+    Score only: no script is kept. The pairs ascend by the length of the candidate.
     """
-    pairs = np.arange(candidate.shape[1])
-    out = np.zeros(pairs.size, np.int64)
-    uniform = bool((candidate_length == candidate.shape[0]).all())
-    for i, row in enumerate(_rows(candidate, reference, Scoring(), None)):
-        if uniform and i < candidate.shape[0]:
-            continue
-        ending = pairs if uniform else np.flatnonzero(candidate_length == i)
-        out[ending] = row[reference_length[ending], ending]
+    out = np.zeros(candidate.shape[1], np.int64)
+    ends = np.searchsorted(candidate_length, np.arange(candidate.shape[0] + 1), side="right")
+    even = bool(reference_length.size) and int(reference_length.min()) == reference.shape[0]
+    start = 0
+    for end, row in zip(ends, _rows(candidate, reference, Scoring(), None), strict=True):
+        if end > start:
+            here = np.arange(start, end)
+            out[start:end] = row[-1, start:end] if even else row[reference_length[start:end], here]
+        start = end
     return out

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from plumbline.base.errors import ParameterError
-from plumbline.compare.kernel import Scoring, align_batch, batches, pad
+from plumbline.compare.kernel import Columns, Scoring, align_batch, batches
 from plumbline.compare.paths import unique_paths
 
 __all__ = ["OPS", "Scripts", "SequenceAlignment", "align_paths", "align_sequences"]
@@ -87,17 +87,16 @@ def align_paths(candidate: Flat, reference: Flat, of_reference: np.ndarray, scor
         raise ParameterError(f"{count} candidate paths need as many references, each from 0 to {references - 1}.")
     paths = unique_paths([candidate, reference])
     left, right = paths.of[:count].astype(np.int64), paths.of[count:].astype(np.int64)[chosen]
-    pairs, of = _different(left * len(paths) + right, len(paths) ** 2)
-    left, right = pairs // max(len(paths), 1), pairs % max(len(paths), 1)
-    lengths = np.diff(paths.offsets)
+    references_taken, rank = _different(right, len(paths))
+    pairs, of = _different(left * references_taken.size + rank, len(paths) * references_taken.size)
+    left, right = pairs // max(references_taken.size, 1), references_taken[pairs % max(references_taken.size, 1)]
+    columns = Columns(paths.codes, paths.offsets)
     scores = np.empty(pairs.size, np.int64)
     ops: list[np.ndarray] = [np.empty(0, np.uint8)]
     sizes, places = np.empty(pairs.size, np.int64), np.empty(pairs.size, np.int64)
     done = 0
-    for batch in batches(lengths[left], lengths[right]):
-        one = pad(paths.codes, paths.offsets, left[batch], reference=False)
-        other = pad(paths.codes, paths.offsets, right[batch], reference=True)
-        found, script, taken = align_batch(*one, *other, scoring)
+    for batch in batches(columns.lengths[left], columns.lengths[right]):
+        found, script, taken = align_batch(*columns.of(left[batch]), *columns.of(right[batch]), scoring)
         scores[batch], sizes[batch] = found, taken
         places[batch] = done + np.cumsum(taken) - taken
         done += script.size

@@ -167,7 +167,7 @@ class _TypedSelection:
             return Coded(self._mark(np.full(self.rows.size, MISSING, np.int32)), [])
         absent = _null_rows(array, self.rows)
         if pa.types.is_float64(array.type) or (pa.types.is_integer(array.type) and array.type != pa.uint64()):
-            values = _buffer(array)[self.rows]
+            values = fixed_width(array)[self.rows]
             if values.dtype != np.float64:
                 values = values.astype(np.int64, copy=False)
             if absent is None and self.unread is None:
@@ -177,7 +177,7 @@ class _TypedSelection:
                 state[absent] = MISSING
             return Numbers(values, self._mark(state))
         if pa.types.is_dictionary(array.type):
-            codes, values = _buffer(array.indices)[self.rows].astype(np.int32), array.dictionary
+            codes, values = fixed_width(array.indices)[self.rows].astype(np.int32, copy=False), array.dictionary
         else:
             codes, values = _distinct(array.take(pa.array(self.rows)))
         if absent is not None:
@@ -223,7 +223,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _buffer(array: pa.Array) -> np.ndarray:
+def fixed_width(array: pa.Array) -> np.ndarray:
     """Return the values of a fixed-width array without a copy; what stands under a null is arbitrary."""
     dtype = array.type.to_pandas_dtype()
     return np.frombuffer(array.buffers()[1], dtype, len(array) + array.offset)[array.offset :]
@@ -233,8 +233,9 @@ def _null_rows(array: pa.Array, rows: np.ndarray) -> np.ndarray | None:
     if not array.null_count:
         return None
     bits = np.frombuffer(array.buffers()[0], np.uint8)
-    at = rows.astype(np.int64) + array.offset
-    return (bits[at >> 3] >> (at & 7).astype(np.uint8)) & 1 == 0
+    at = rows + rows.dtype.type(array.offset) if array.offset else rows
+    absent = (bits[at >> 3] >> (at & 7).astype(np.uint8)) & np.uint8(1) == 0
+    return absent if absent.any() else None
 
 
 def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -119,6 +120,8 @@ def _odd(value: Any) -> str | None:
 
 def _name(value: Any) -> Any:
     """Name a value so that equal names mean equal values; what JSON cannot hold (NaN) is a value of its own."""
+    if isinstance(value, str | int | float | Decimal):
+        return type(value), value
     try:
         return canonical_json(value)
     except (ValueError, TypeError):

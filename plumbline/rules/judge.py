@@ -74,9 +74,10 @@ def _(rule: CallAtMost, scan: Scan, out: Row, applies: np.ndarray | None) -> Non
     np.greater_equal(out.witness, 0, out=out.verdict.view(bool))
     maybe = scan.perhaps(rule.tool).trials
     if maybe.size:
-        n = scan.table.n_trials
-        most = np.bincount(scan.done(rule.tool).trials, minlength=n) + np.bincount(maybe, minlength=n)
-        _unobservable(out, np.flatnonzero((most > rule.limit) & (out.verdict == HELD)))
+        trials, extra = np.unique(maybe, return_counts=True)
+        done = scan.done(rule.tool).trials
+        sure = np.searchsorted(done, trials, side="right") - np.searchsorted(done, trials)
+        _unobservable(out, trials[(sure + extra > rule.limit) & (out.verdict[trials] == HELD)])
 
 
 @offenders.register
@@ -114,6 +115,8 @@ def _(rule: Ordering, scan: Scan, applies: np.ndarray | None) -> Calls:
 
 
 def _unobservable(out: Row, trials: np.ndarray) -> None:
+    if not trials.size:
+        return
     out.verdict[trials] = UNOBSERVABLE
     out.witness[trials] = -1
     out.reason[trials] = Reason.NO_RESULT

@@ -87,7 +87,7 @@ def _coded(column: Coded, test: _Test, expected: list[Any], at: np.ndarray | Non
         for i, value in enumerate(values):
             table[i] = [GOOD if test(value, want) else BAD for want in expected]
         table[MISSING], table[UNREAD] = BAD, UNKNOWN
-        return table[column.codes, 0] if at is None else table[column.codes, at]
+        return table[:, 0][column.codes] if at is None else table[column.codes, at]
     readable = column.codes >= 0
     outcome = np.where(column.codes == UNREAD, UNKNOWN, BAD).astype(np.int8)
     pairs, back = np.unique(column.codes[readable].astype(np.int64) * k + at[readable], return_inverse=True)
@@ -200,22 +200,27 @@ def _(rule: _ArgRule, scan: Scan, out: Row, applies: np.ndarray | None) -> None:
     never = scan.first(rule.tool) < 0
     np.multiply(never.view(np.int8), np.int8(VACUOUS), out=out.verdict)  # HELD is 0
     out.reason[:] = never.view(np.int8)  # Reason.NEVER_ACTIVATED is 1
-    for trials, reason in (
-        (perhaps.trials[maybe != GOOD], Reason.NO_RESULT),
-        (perhaps.trials[never[perhaps.trials]], Reason.NO_RESULT),
-        (done.trials[sure == UNKNOWN], Reason.UNREAD_ARGUMENTS),
-    ):
-        out.verdict[trials] = UNOBSERVABLE
-        out.reason[trials] = reason
-    bad = np.flatnonzero(sure == BAD)
-    out.witness[:] = scan.earliest(done.rows[bad], done.trials[bad])
-    out.verdict[done.trials[bad]] = VIOLATED
-    out.reason[done.trials[bad]] = Reason.NONE
+    if maybe.size:
+        _set(out, perhaps.trials[(maybe != GOOD) | never[perhaps.trials]], UNOBSERVABLE, Reason.NO_RESULT)
+    odd = np.flatnonzero(sure)
+    bad = odd[sure[odd] == BAD]
+    if bad.size < odd.size:
+        _set(out, done.trials[odd[sure[odd] == UNKNOWN]], UNOBSERVABLE, Reason.UNREAD_ARGUMENTS)
+    if not bad.size:
+        out.witness.fill(-1)
+    else:
+        out.witness[:] = scan.earliest(done.rows[bad], done.trials[bad])
+        _set(out, done.trials[bad], VIOLATED, Reason.NONE)
     key = _context_key(rule)
     if key is not None and (lacking := scan.contexts.expected(key)[0] < 0).any():
         trials = np.flatnonzero(lacking[scan.table.task])
-        out.verdict[trials], out.witness[trials] = NOT_APPLICABLE, -1
-        out.reason[trials] = Reason.NO_CONTEXT_VALUE
+        out.witness[trials] = -1
+        _set(out, trials, NOT_APPLICABLE, Reason.NO_CONTEXT_VALUE)
+
+
+def _set(out: Row, trials: np.ndarray, verdict: int, reason: Reason) -> None:
+    out.verdict[trials] = verdict
+    out.reason[trials] = reason
 
 
 @offenders.register(ArgEquals)

@@ -67,8 +67,12 @@ class Scan:
             return self.first(tool)
         key = tool, True
         if key not in self._first:
-            sure, maybe = self.first(tool), self.earliest(*open_ended)
-            self._first[key] = np.minimum(_never_last(sure), _never_last(maybe)).view(np.int32)
+            sure = self.first(tool)
+            rows, trials = open_ended.rows[::-1], open_ended.trials[::-1]  # backwards, so that the earliest stays
+            steps = (rows - self.table.starts[trials]).astype(np.int32, copy=False)
+            merged = sure.copy()
+            merged[trials] = np.minimum(_never_last(sure[trials]), _never_last(steps)).view(np.int32)
+            self._first[key] = merged
         return self._first[key]
 
     def earliest(self, rows: np.ndarray, trials: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from plumbline.base.errors import ParameterError
 from plumbline.base.schema import KEYS, KINDS, STEP_STATUSES, TRIAL_STATUSES
-from plumbline.rules.arguments import JsonArguments, Reader, TypedArguments
+from plumbline.rules.arguments import JsonArguments, Reader, TypedArguments, fixed_width
 
 __all__ = ["StepTable", "prepare"]
 
@@ -33,7 +33,7 @@ class StepTable:
     Parameters
     ----------
     tools : tuple of str
-        Names of the tools that were called, whether or not the call succeeded, by code.
+        Names that steps have, by code; which of them were called as tools, ``attempted`` says.
     offsets : int64 array, trials + 1
         First row of each trial.
     trial : int32 array, steps
@@ -84,6 +84,12 @@ class StepTable:
     def codes(self) -> Mapping[str, int]:
         """Code of each tool."""
         return {tool: code for code, tool in enumerate(self.tools)}
+
+    @cached_property
+    def attempted(self) -> frozenset[str]:
+        """Names of the tools that were called at all, whether or not a call succeeded."""
+        counts = np.bincount(self.called.astype(np.int64) + 1, minlength=len(self.tools) + 1)[1:]
+        return frozenset(tool for tool, count in zip(self.tools, counts.tolist(), strict=True) if count)
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -150,14 +156,14 @@ def prepare(
             raise ParameterError(f"{label} lack the columns {absent}; found {_names(table)}")
     n, m = len(trials), len(steps)
     trial = _trial_of_step(_column(steps, "trial_id"), _column(trials, "trial_id"))
-    counts = np.bincount(trial, minlength=n) if m else np.zeros(n, np.int64)
     offsets = np.zeros(n + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    np.cumsum(np.bincount(trial, minlength=n), out=offsets[1:])
     tools, called, status = _calls(steps)
     group = _groups(called, status, len(tools))
-    order = np.argsort(group, kind="stable").astype(np.int32 if m < 2**31 else np.int64)
-    bounds = np.zeros(2 * len(tools) + 2, np.int64)
-    np.cumsum(np.bincount(group, minlength=2 * len(tools) + 1), out=bounds[1:])
+    order = np.argsort(group, kind="stable")  # a radix sort, for codes of one or two bytes
+    bounds = np.searchsorted(group[order], np.arange(2 * len(tools) + 2)).astype(np.int64)
+    if m < 2**31:
+        order = order.astype(np.int32)
     task, tasks = _coded(_column(trials, "task_id"), "trials", "task_id", None)
     ended, words = (
         _coded(_column(trials, "status"), "trials", "status", TRIAL_STATUSES)
@@ -167,28 +173,28 @@ def prepare(
     broken = [code for code, word in enumerate(words) if word not in ("completed", "agent_error")]
     reader = _reader(steps, m) if arguments is None else _typed(arguments, m)
     return StepTable(
-        tuple(tools), offsets, trial, called, status, order, bounds, task, tuple(map(str, tasks)),
+        tuple(tools), offsets, trial.astype(np.int32), called, status, order, bounds, task, tuple(map(str, tasks)),
         np.flatnonzero(np.isin(ended, broken)), trials, reader,
     )  # fmt: skip
 
 
 def _calls(steps: pa.Table | pd.DataFrame) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the tools, and tool code and status of every step."""
-    names = _column(steps, "name")
+    """Return the names, and tool code and status of every step; arithmetic on single bytes is the fastest there is."""
     kind, kinds = _coded(_column(steps, "kind"), "steps", "kind", KINDS)
     stated, words = _coded(_column(steps, "status"), "steps", "status", STEP_STATUSES)
+    names = _column(steps, "name")
     code, every = _coded(names, "steps", "name", None, nulls=True)
     small = np.int8 if len(every) < 63 else np.int16 if len(every) < 16_383 else np.int32
     is_call = kind == (kinds.index("tool_call") if "tool_call" in kinds else -1)
-    called = np.where(is_call, code, -1).astype(small)
-    if names.null_count and (bare := np.flatnonzero(is_call & (code < 0))).size:
-        raise ParameterError(f"steps row {bare[0]} is a tool call without a name; every call needs its tool's name")
-    used = np.bincount(called.astype(np.int64) + 1, minlength=len(every) + 1)[1:] > 0
-    if not used.all():  # names of other steps are no tools
-        renumber = np.append(np.cumsum(used) - 1, -1)
-        called = renumber[called].astype(small)
-        every = [name for name, kept in zip(every, used, strict=True) if kept]
-    status = np.array([STEP_STATUSES.index(word) for word in words], np.int8)[stated]
+    if names.null_count:
+        valid = _valid(names)
+        if (bare := np.flatnonzero(is_call & ~valid)).size:
+            raise ParameterError(f"steps row {bare[0]} is a tool call without a name; every call needs its tool's name")
+    called = (code.astype(small) + small(1)) * is_call.astype(small) - small(1)
+    status = np.zeros(len(stated), np.int8)
+    for at, word in enumerate(words):
+        if place := STEP_STATUSES.index(word):
+            status += (stated == at).view(np.int8) * np.int8(place)
     return every, called, status
 
 
@@ -196,9 +202,9 @@ def _groups(called: np.ndarray, status: np.ndarray, n_tools: int) -> np.ndarray:
     """Return the group of each row: 0 nothing happened, then successful calls by tool, then those without a result."""
     group = called + called.dtype.type(1)
     if status.any():
-        group[(status == FAILED) | (status == BLOCKED)] = 0
-        open_ended = (status == NO_RESULT) & (group > 0)
-        group[open_ended] += n_tools
+        open_ended = status == NO_RESULT
+        group *= (open_ended | (status == OK)).astype(group.dtype)
+        group += (open_ended & (group > 0)).astype(group.dtype) * group.dtype.type(n_tools)
     return group
 
 
@@ -207,10 +213,9 @@ def _trial_of_step(of_step: pa.Array, ids: pa.Array) -> np.ndarray:
     if of_step.null_count or ids.null_count:
         raise ParameterError("trial_id may not be empty, in steps or in trials")
     if pa.types.is_integer(of_step.type) and pa.types.is_integer(ids.type) and _counts_up(ids):
-        given = of_step.to_numpy()
-        if given.size and (given.min() < 0 or given.max() >= n):
-            raise ParameterError(f"steps name trial {given[(given < 0) | (given >= n)][0]}; trials count 0 to {n - 1}")
-        trial = given.astype(np.int32)
+        trial = of_step.to_numpy().astype(np.int64, copy=False)
+        if trial.size and (trial.min() < 0 or trial.max() >= n):
+            raise ParameterError(f"steps name trial {trial[(trial < 0) | (trial >= n)][0]}; trials count 0 to {n - 1}")
     else:
         if pc.count_distinct(ids).as_py() != n:
             raise ParameterError("a trial_id stands on more than one row of trials")
@@ -220,7 +225,7 @@ def _trial_of_step(of_step: pa.Array, ids: pa.Array) -> np.ndarray:
         if at.null_count:
             lost = encoded.dictionary.filter(at.is_null())[0].as_py()
             raise ParameterError(f"steps name the trial {lost!r}, which trials do not hold")
-        trial = np.asarray(at, dtype=np.int32)[np.asarray(encoded.indices)]
+        trial = np.asarray(at, dtype=np.int64)[np.asarray(encoded.indices)]
     if (trial[1:] < trial[:-1]).any():
         row = int(np.flatnonzero(trial[1:] < trial[:-1])[0]) + 1
         raise ParameterError(f"steps are not in the order of the trials: row {row} belongs to an earlier trial")
@@ -234,15 +239,14 @@ def _counts_up(ids: pa.Array) -> bool:
 def _coded(
     array: pa.Array, table: str, column: str, allowed: Sequence[str] | None, *, nulls: bool = False
 ) -> tuple[np.ndarray, list[Any]]:
-    """Return a code a row and the words; null has the code -1 where it is allowed."""
+    """Return a code a row and the words; where nulls are allowed, what stands under one is arbitrary."""
     if array.null_count and not nulls:
         raise ParameterError(f"{table} row {np.flatnonzero(np.asarray(array.is_null()))[0]}: {column} may not be empty")
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     words = encoded.dictionary.to_pylist()
     if allowed is not None and (odd := [word for word in words if word not in allowed]):
         raise ParameterError(f"{table} column {column!r} holds {odd[0]!r}; allowed: {', '.join(allowed)}")
-    indices = encoded.indices.fill_null(-1) if encoded.indices.null_count else encoded.indices
-    return np.asarray(indices), words
+    return fixed_width(encoded.indices), words
 
 
 def _reader(steps: pa.Table | pd.DataFrame, m: int) -> Reader:
@@ -279,4 +283,11 @@ def _column(table: pa.Table | pd.DataFrame, name: str) -> pa.Array:
 
 
 def _whole(array: Any) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()  # combining copies even one chunk
+
+
+def _valid(array: pa.Array) -> np.ndarray:
+    bits = np.frombuffer(array.buffers()[0], np.uint8)
+    return np.unpackbits(bits, count=array.offset + len(array), bitorder="little")[array.offset :].view(bool)

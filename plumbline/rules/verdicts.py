@@ -191,7 +191,7 @@ class Verdicts:
         notes = []
         for position, rule in enumerate(self.policy):
             verdict = self.verdict[position]
-            strange = [tool for tool in rule.tools if tool not in self.table.codes]
+            strange = [tool for tool in rule.tools if tool not in self.table.attempted]
             if strange:
                 names = " and ".join(map(repr, strange))
                 notes.append(f"{rule.id}: {names} is called nowhere in this run; check the name")

@@ -1,6 +1,6 @@
 """Running and replaying agents against a domain's tools."""
 
-from plumbline.running.faults import FAULTS, Fault, FaultPlan, Faulty, InjectedError
+from plumbline.running.faults import Fault, FaultPlan, Faulty, InjectedError
 from plumbline.running.plan import run_plan
 from plumbline.running.replay import Decision, ReplayArm, replay
 from plumbline.running.retry import call_with_retries, is_transient
@@ -12,7 +12,6 @@ from plumbline.running.transport import Call, Direct, Reply, Transport
 from plumbline.running.trial import TrialRecord, run_trial
 
 __all__ = [
-    "FAULTS",
     "Agent",
     "BudgetStopError",
     "Call",

@@ -13,8 +13,8 @@ from plumbline.show.theme import ACCENT, AXIS, INK, LINE, MUTED, PAPER, SIZES, a
 
 __all__ = ["count_bars", "dots"]
 
-WIDTH = 330
-LINE_HEIGHT = 15
+WIDTH = 370
+LINE_HEIGHT = 16
 
 
 def dots(data: pd.DataFrame, *, column: str, axis_title: str, domain: tuple[float, float], zero: bool = False) -> Any:
@@ -56,7 +56,7 @@ def dots(data: pd.DataFrame, *, column: str, axis_title: str, domain: tuple[floa
         *_group_labels(groups, y),
     ]
     lines = max(len(series), *(group.count("\n") + 1 for group in groups))
-    return alt.layer(*layers).properties(width=WIDTH, height=len(groups) * (lines * 17 + 15))
+    return alt.layer(*layers).properties(width=WIDTH, height=len(groups) * (lines * 18 + 15))
 
 
 def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
@@ -88,7 +88,7 @@ def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
         text = part.mark_text(align="left", dx=6, color=INK.light).encode(x=x, y=y, text="label:N")
         layers = [bar, text, *(_group_labels(groups, y) if place == 0 else [])]
         title = alt.Title(state, frame="group", anchor="start", fontSize=SIZES["title"], color=MUTED.light)
-        columns.append(alt.layer(*layers).properties(width=100, height=(17 * lines + 15) * len(groups), title=title))
+        columns.append(alt.layer(*layers).properties(width=110, height=(18 * lines + 15) * len(groups), title=title))
     return alt.hconcat(*columns, spacing=64)
 
 
@@ -119,7 +119,7 @@ def _told_text(told: Any, data: pd.DataFrame, shared: dict[str, Any]) -> list[An
 
     longest = max((len(label) for label in data["label"][data["state"] == "estimate"]), default=0)
     beside = WIDTH + 14
-    further = beside + longest * 7 + 4  # a digit of the chart's font is about 6.7 px wide at 12 px
+    further = beside + longest * 7.3 + 6  # a digit of the chart's font is about 7.2 px wide at 13 px
     return [
         told.mark_text(align="left", color=INK.light).encode(x=alt.value(beside), text="label:N", **shared),
         told.mark_text(align="left", color=MUTED.light).encode(x=alt.value(further), text="n_label:N", **shared),

@@ -8,13 +8,12 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from plumbline.base.errors import InputError, ParameterError
 from plumbline.show.markup import escape, output_css, squeeze, template_text
 
-__all__ = ["Cover", "add_contents", "check_provenance", "content_policy", "page_css", "provenance_html", "set_cover"]
+__all__ = ["add_contents", "check_provenance", "content_policy", "page_css", "provenance_html", "set_cover"]
 
 ANSWER = "answer"
 HEADING = re.compile(r"\A\s*# +(?P<title>[^\n]+?)\s*#*\s*(?:\n|\Z)")
@@ -23,15 +22,7 @@ TIMES = ("created_at", "created", "date", "time", "timestamp", "generated_at")
 LABELS = {"study": "Study", "question": "Question", "pins": "Pins", "runs": "Runs", "versions": "Versions"}
 
 
-@dataclass(frozen=True)
-class Cover:
-    """The start of a page: its title, and how many leading cells belong to the cover."""
-
-    title: str
-    cells: int
-
-
-def set_cover(notebook: Any, title: str | None) -> Cover:
+def set_cover(notebook: Any, title: str | None) -> str:
     """Move title, lead and answer of a notebook to its start, in place.
 
     The first cell may open with ``# Title``; what follows it is the lead. A cell tagged ``answer`` may stand anywhere,
@@ -46,7 +37,8 @@ def set_cover(notebook: Any, title: str | None) -> Cover:
 
     Returns
     -------
-    Cover
+    str
+        The title of the page.
 
     Raises
     ------
@@ -70,13 +62,14 @@ def set_cover(notebook: Any, title: str | None) -> Cover:
     answers = [_taken_answer(cell) for cell in notebook.cells if ANSWER in cell.metadata.get("tags", [])]
     moved = [cell for cell in notebook.cells if not cell.metadata.get("plumbline_moved")]
     notebook.cells = [*lead, *answers, *moved]
-    return Cover(title.strip(), len(lead) + len(answers))
+    return title.strip()
 
 
 def _taken_answer(cell: Any) -> Any:
     """Return the cell for the cover; a text cell moves there, of a code cell only the outputs do."""
     shown = copy.deepcopy(cell)
     shown.metadata["plumbline_answer"] = True
+    shown["id"] = f"cover-{cell.get('id', 'cell')}"[:64]
     if cell.cell_type == "code":
         shown.metadata["transient"] = {"remove_source": True}
         cell["outputs"] = []

@@ -94,19 +94,17 @@ class ReportExporter(HTMLExporter):
         told = notebook.metadata.get("plumbline", {})
         for name in ("widgets", "papermill"):
             notebook.metadata.pop(name, None)
-        title = told.get("title")
         provenance = check_provenance({key: value for key, value in told.items() if key != "title"})
-        cover = set_cover(notebook, title)
+        title = set_cover(notebook, told.get("title"))
         script = template_text("page.js").strip()
         page = {
-            "title": cover.title,
-            "cover": cover.cells,
+            "title": title,
             "eyebrow": f"Study report · {provenance['study']}" if "study" in provenance else "",
             "provenance": provenance_html(provenance),
             "css": page_css(),
             "script": script,
             "policy": content_policy(script),
-            "footer": f"Made by plumbline {__version__} from an executed notebook. This page loads nothing from elsewhere.",
+            "footer": f"Made by plumbline {__version__} from an executed notebook. The page is complete by itself.",
         }
         made, resources = super().from_notebook_node(notebook, {**(resources or {}), "plumbline": page}, **kw)
         text = add_contents(made)

@@ -33,7 +33,7 @@ __all__ = [
 
 FONT = "Arial, 'Liberation Sans', sans-serif"
 MONO = "'SFMono-Regular', Menlo, Consolas, 'Liberation Mono', monospace"
-SIZES = {"label": 12, "title": 12, "value": 12}
+SIZES = {"label": 13, "title": 13, "value": 13}
 """Text sizes in a chart, in px; a chart is shown at its natural width, so these are the sizes a reader meets."""
 
 

@@ -50,6 +50,7 @@ def trace_pair(
     *,
     titles: tuple[str, str],
     pairs: Sequence[Pair] | None = None,
+    caption: str | None = None,
 ) -> Html:
     """Show two traces side by side, aligned, with every difference marked in words.
 
@@ -66,6 +67,8 @@ def trace_pair(
     pairs : sequence of (int or None, int or None), optional
         Which step (row position from 0) of the left stands beside which of the right; None is a gap. Every step of
         both sides must stand in one pair. By default steps are paired by position.
+    caption : str, optional
+        What the table holds; by default the two titles.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def trace_pair(
     --------
     >>> left = pd.DataFrame({"name": ["pay"], "arguments": ['{"amount":4500.00}'], "status": ["failed"]})
     >>> right = pd.DataFrame({"name": ["pay"], "arguments": ['{"amount":4500.00}'], "status": ["ok"]})
-    >>> print(trace_pair(left, right, titles=("no retry", "retry")).text.splitlines()[1])
+    >>> print(trace_pair(left, right, titles=("no retry", "retry")).text.splitlines()[2])
     ≠ status | 0 pay(amount=4500.00) [failed] | 0 pay(amount=4500.00)
     """
     if len(titles) != 2 or not all(isinstance(title, str) and title.strip() for title in titles):
@@ -92,7 +95,10 @@ def trace_pair(
     chosen = _by_position(len(left), len(right)) if pairs is None else list(pairs)
     _check_pairs(chosen, len(left), len(right))
     rows = [(None if a is None else left[a], None if b is None else right[b]) for a, b in chosen]
-    return Html(_markup(rows, titles), _text(rows, titles))
+    words = f"Two traces side by side: {titles[0]}, {titles[1]}" if caption is None else caption
+    if not words.strip():
+        raise ParameterError("the caption is empty; say what is compared, or leave it to the titles")
+    return Html(_markup(rows, titles, words), _text(rows, titles, words))
 
 
 def _steps(frame: pd.DataFrame, side: str) -> list[_Step]:
@@ -170,24 +176,25 @@ def _short(text: str) -> str:
 
 
 def _flags(step: _Step) -> list[tuple[str, str]]:
-    """Return what is marked on a step, as (class, words)."""
+    """Return what is marked on a step, as (class, words): the fault it met, how it ended, the error it gave."""
     flags = []
     if step.injected:
         flags.append(("fault", f"injected fault: {_short(step.injected)}"))
-    if step.status != "ok":
-        flags.append((step.status, STATUS_TEXT[step.status]))
+    if step.status != "ok" or step.error:
+        words = STATUS_TEXT[step.status] or "error"
+        flags.append((step.status, f"{words}: {_short(step.error)}" if step.error else words))
     return flags
 
 
-def _markup(rows: Sequence[tuple[_Step | None, _Step | None]], titles: tuple[str, str]) -> str:
+def _markup(rows: Sequence[tuple[_Step | None, _Step | None]], titles: tuple[str, str], words: str) -> str:
     body = []
     for left, right in rows:
         kind = _kind(left, right)
-        sign, words = MARKS[kind]
+        sign, said = MARKS[kind]
         differing = _differing(left, right)
-        mark = f'<th scope="row" class="pl-mark"><span class="pl-sign">{sign}</span> {words}</th>'
-        body.append(f'<tr class="pl-{kind}">{mark}{_cell(left, differing)}{_cell(right, differing)}</tr>')
-    caption = f"{escape(titles[0])} beside {escape(titles[1])}"
+        mark = f'<th scope="row" class="pl-mark"><span class="pl-sign">{sign}</span> {said}</th>'
+        body.append(f'<tr class="pl-row-{kind}">{mark}{_cell(left, differing)}{_cell(right, differing)}</tr>')
+    caption = escape(words)
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in ("Change", *titles))
     return (
         f'<div class="pl-table"><div class="pl-scroll" role="group" aria-label="{caption}" tabindex="0">'
@@ -205,21 +212,19 @@ def _cell(step: _Step | None, differing: set[str]) -> str:
     elif step.arguments:
         lines.append(f'<span class="pl-args">{_argument_markup(step.arguments, differing)}</span>')
     lines += [f'<span class="pl-flag pl-flag-{name}">{escape(words)}</span>' for name, words in _flags(step)]
-    if step.error:
-        lines.append(f'<span class="pl-error">{escape(_short(step.error))}</span>')
     return f"<td>{''.join(lines)}</td>"
 
 
 def _argument_markup(arguments: dict[str, str], differing: set[str]) -> str:
     shown = []
     for name, value in arguments.items():
-        pair = f'<span class="pl-arg"><i>{escape(name)}</i> <bdi>{escape(_short(value))}</bdi></span>'
-        shown.append(f"<mark>{pair}</mark>" if name in differing else pair)
+        pair = f"<i>{escape(name)}</i> <bdi>{escape(_short(value))}</bdi>"
+        shown.append(f'<span class="pl-arg">{f"<mark>{pair}</mark>" if name in differing else pair}</span>')
     return " ".join(shown)
 
 
-def _text(rows: Sequence[tuple[_Step | None, _Step | None]], titles: tuple[str, str]) -> str:
-    lines = [f"change | {titles[0]} | {titles[1]}"]
+def _text(rows: Sequence[tuple[_Step | None, _Step | None]], titles: tuple[str, str], words: str) -> str:
+    lines = [words, f"change | {titles[0]} | {titles[1]}"]
     for left, right in rows:
         lines.append(" | ".join([" ".join(MARKS[_kind(left, right)]), _step_text(left), _step_text(right)]))
     return "\n".join(lines)
@@ -233,5 +238,5 @@ def _step_text(step: _Step | None) -> str:
         if step.arguments is None
         else ", ".join(f"{name}={_short(value)}" for name, value in step.arguments.items())
     )
-    flags = [words for _, words in _flags(step)] + ([" ".join(_short(step.error).split())] if step.error else [])
+    flags = [" ".join(words.split()) for _, words in _flags(step)]
     return f"{step.position} {step.name}({inner})" + (f" [{'; '.join(flags)}]" if flags else "")

@@ -1,22 +1,166 @@
 """Estimates from plain arrays: this floor sees counts and cluster labels, nothing else."""
 
-from plumbline.stats.blocks import sign_flip
-from plumbline.stats.differences import newcombe
+from __future__ import annotations
+
+from plumbline.stats.blocks import sign_flip, task_difference, task_equivalence
+from plumbline.stats.bootstrap import bootstrap_rates, cluster_bootstrap
+from plumbline.stats.cluster_intervals import cluster_t, effective_interval, korn_graubard
+from plumbline.stats.clusters import (
+    ClusterCounts,
+    RhoScenario,
+    anova_icc,
+    cluster_counts,
+    cluster_se,
+    design_effect,
+    rho_scenarios,
+)
+from plumbline.stats.consistency import (
+    Agreement,
+    PassK,
+    agreement_moments,
+    identical_counts,
+    pairwise_agreement,
+    pairwise_similarity,
+    pass_hat_suite,
+    pass_k,
+)
+from plumbline.stats.differences import mee, miettinen_nurminen, newcombe, score_z
+from plumbline.stats.equivalence import Equivalence, equivalence
 from plumbline.stats.estimate import Contrast, Estimate
-from plumbline.stats.monte_carlo import monte_carlo_check
-from plumbline.stats.paired import mcnemar, pair_table
-from plumbline.stats.proportions import clopper_pearson, wilson
-from plumbline.stats.two_arms import exact_permutation
+from plumbline.stats.exact_tables import unpaired_test
+from plumbline.stats.kernels import distance_test, mmd_squared, mmd_test, smallest_eigenvalue, spectrum_gram
+from plumbline.stats.looks import peeking_probability, sprt_expected_runs
+from plumbline.stats.missing import MissingBounds, missing_bounds, missingness_homogeneity
+from plumbline.stats.monte_carlo import MonteCarloCheck, monte_carlo_check
+from plumbline.stats.multiplicity import Adjusted, Family, adjust
+from plumbline.stats.operating import (
+    CellsCoverage,
+    MissRate,
+    SuiteMiss,
+    cells_coverage,
+    suite_miss_rate,
+    worst_miss_rate,
+)
+from plumbline.stats.paired import CompatiblePairing, PairTable, mcnemar, mcnemar_compatible, pair_table
+from plumbline.stats.paired_intervals import newcombe_paired, paired_equivalence, tango
+from plumbline.stats.permutation import permutation_means
+from plumbline.stats.plan import Plan, PlanScenario, plan_runs
+from plumbline.stats.planning import GatePower, gate_failures, pass_probability, runs_for_power, runs_needed
+from plumbline.stats.planning_two_arms import noninferiority_clean_runs, noninferiority_runs, questions_needed
+from plumbline.stats.proportions import clopper_pearson, proportion, proportion_bounds, wilson
+from plumbline.stats.sequential import (
+    EProcess,
+    anytime_lower,
+    clean_runs_anytime,
+    combine_e_values,
+    confidence_sequence,
+    e_process,
+)
+from plumbline.stats.simultaneous import (
+    LargestDrop,
+    largest_drop,
+    minimum_upper_bound,
+    per_cell_level,
+    simultaneous_bounds,
+)
+from plumbline.stats.task_scope import clean_tasks, tasks_estimate
+from plumbline.stats.two_arms import exact_permutation, stratified_permutation
+from plumbline.stats.worst_case import WorstCase, published_minimum, worst_case
 
 __all__ = [
+    "Adjusted",
+    "Agreement",
+    "CellsCoverage",
+    "ClusterCounts",
+    "CompatiblePairing",
     "Contrast",
+    "EProcess",
+    "Equivalence",
     "Estimate",
+    "Family",
+    "GatePower",
+    "LargestDrop",
+    "MissRate",
+    "MissingBounds",
+    "MonteCarloCheck",
+    "PairTable",
+    "PassK",
+    "Plan",
+    "PlanScenario",
+    "RhoScenario",
+    "SuiteMiss",
+    "WorstCase",
+    "adjust",
+    "agreement_moments",
+    "anova_icc",
+    "anytime_lower",
+    "bootstrap_rates",
+    "cells_coverage",
+    "clean_runs_anytime",
+    "clean_tasks",
     "clopper_pearson",
+    "cluster_bootstrap",
+    "cluster_counts",
+    "cluster_se",
+    "cluster_t",
+    "combine_e_values",
+    "confidence_sequence",
+    "design_effect",
+    "distance_test",
+    "e_process",
+    "effective_interval",
+    "equivalence",
     "exact_permutation",
+    "gate_failures",
+    "identical_counts",
+    "korn_graubard",
+    "largest_drop",
     "mcnemar",
+    "mcnemar_compatible",
+    "mee",
+    "miettinen_nurminen",
+    "minimum_upper_bound",
+    "missing_bounds",
+    "missingness_homogeneity",
+    "mmd_squared",
+    "mmd_test",
     "monte_carlo_check",
     "newcombe",
+    "newcombe_paired",
+    "noninferiority_clean_runs",
+    "noninferiority_runs",
     "pair_table",
+    "paired_equivalence",
+    "pairwise_agreement",
+    "pairwise_similarity",
+    "pass_hat_suite",
+    "pass_k",
+    "pass_probability",
+    "peeking_probability",
+    "per_cell_level",
+    "permutation_means",
+    "plan_runs",
+    "proportion",
+    "proportion_bounds",
+    "published_minimum",
+    "questions_needed",
+    "rho_scenarios",
+    "runs_for_power",
+    "runs_needed",
+    "score_z",
     "sign_flip",
+    "simultaneous_bounds",
+    "smallest_eigenvalue",
+    "spectrum_gram",
+    "sprt_expected_runs",
+    "stratified_permutation",
+    "suite_miss_rate",
+    "tango",
+    "task_difference",
+    "task_equivalence",
+    "tasks_estimate",
+    "unpaired_test",
     "wilson",
+    "worst_case",
+    "worst_miss_rate",
 ]

@@ -83,7 +83,7 @@ class Estimate(Result):
 
     Examples
     --------
-    >>> print(Estimate(value=0.8125, low=0.70025, high=0.88935, n=64, successes=52, method="Wilson"))
+    >>> print(Estimate(value=0.8125, low=0.70025, high=0.88936, n=64, successes=52, method="Wilson"))
     52/64 = 0.8125 [0.7003, 0.8894] Wilson 95% two-sided, suite
     """
 

@@ -177,7 +177,6 @@ def missingness_homogeneity(missing: Sequence[int], finished: Sequence[int]) -> 
         return Contrast(p=None, caution=(f"{reason}: nothing to compare",), **common)
     expected = planned * share
     spread = float(((gone - expected) ** 2 / (expected * (1 - share))).sum())
-    caution = (
-        ("an expected count is below 5: chi-square is rough here",) if min(share, 1 - share) * planned.min() < 5 else ()
-    )
+    rough = min(share, 1 - share) * planned.min() < 5
+    caution = ("an expected count is below 5: chi-square is rough here",) if rough else ()
     return Contrast(p=float(chdtrc(gone.size - 1, spread)), statistic=spread, caution=caution, **common)

@@ -232,8 +232,9 @@ def runs_for_power(
 
     Examples
     --------
-    >>> runs_for_power(0.99, 0.95)
-    GatePower(n=124, failures_allowed=2, power=0.8715535097463495)
+    >>> found = runs_for_power(0.99, 0.95)
+    >>> found.n, found.failures_allowed, round(found.power, 4)
+    (124, 2, 0.8716)
 
     References
     ----------

@@ -132,7 +132,7 @@ def minimum_upper_bound(
     Examples
     --------
     >>> round(minimum_upper_bound({"a": (60, 64), "b": (50, 64)}).high, 4)
-    0.8773
+    0.8749
 
     References
     ----------

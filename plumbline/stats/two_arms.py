@@ -2,7 +2,8 @@
 
 For successes and failures the permutation distribution is hypergeometric, so the exact p is a short sum. Up to
 ``FRACTION_RUNS`` runs it is done in whole numbers and given as a fraction; above, in logarithms, so that a thousand
-runs per arm neither overflow nor take long. What counts as "at least as extreme" is decided on whole numbers at any size.
+runs per arm neither overflow nor take long. What counts as "at least as extreme" is decided on whole numbers at any
+size.
 """
 
 from __future__ import annotations

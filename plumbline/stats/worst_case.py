@@ -1,8 +1,8 @@
 """The worst of several conditions: a true minimum of lower bounds, and what may be said beside it.
 
 The minimum over cells of per-cell lower bounds is a valid bound on the smallest true rate at the per-cell level,
-without correction and whatever the dependence (intersection-union). It says nothing about every cell at once, about which cell
-is worst, or about conditions that were not run; those need ``simultaneous_bounds`` or fresh runs.
+without correction and whatever the dependence (intersection-union). It says nothing about every cell at once, about
+which cell is worst, or about conditions that were not run; those need ``simultaneous_bounds`` or fresh runs.
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ def run_study(
         write_text(folder / f"{study.name}.json", text)
         write_bytes(folder / f"{study.name}.ipynb", made.read_bytes())
         write_bytes(folder / f"{study.name}.html", page.read_bytes())
-    paths = [folder / f"{study.name}.{ending}" for ending in ("ipynb", "html", "json")]
-    return StudyRun(study.name, *paths, pins, time.monotonic() - started)
+    notebook, report, figures = (folder / f"{study.name}.{ending}" for ending in ("ipynb", "html", "json"))
+    return StudyRun(study.name, notebook, report, figures, pins, time.monotonic() - started)
 
 
 def _execute(study: Study, values: dict[str, Any], made: Path, folder: Path, bar: bool) -> None:
@@ -129,7 +129,7 @@ def _execute(study: Study, values: dict[str, Any], made: Path, folder: Path, bar
     try:
         papermill.execute_notebook(
             str(study.notebook), str(made), values, kernel_name=KERNEL, progress_bar=bar, store_widget_state=False,
-            cwd=str(study.folder), log_output=False,
+            cwd=str(study.folder), log_output=False, extra_arguments=["--log-level=40"],
         )  # fmt: skip
     except papermill.PapermillExecutionError as error:
         kept = folder / f"{study.name}.failed.ipynb"
@@ -171,11 +171,16 @@ def _results(made: Path) -> dict[str, Any]:
     raise InputError(f"{made.name} displays no result; its last cell must be study.publish(figures)")
 
 
-def _provenance(study: Study, results: Mapping[str, Any], pins: PinReport | None) -> dict[str, str]:
+def _provenance(study: Study, results: Mapping[str, Any], pins: PinReport | None) -> dict[str, Any]:
+    from importlib.metadata import version
+
     from plumbline._version import __version__
 
-    checked = "not checked: other parameters than the pinned ones"
+    checked: Any = "not checked: other parameters than the pinned ones"
     if pins is not None:
-        checked = f"{len(pins.held)} of {len(study.pins)} hold"
-    runs = {f"run {name}": digest for name, digest in results.get("digests", {}).items()}
-    return {"study": study.name, "question": study.question, **runs, "pins": checked, "plumbline": __version__}
+        checked = {"checked": len(pins.held), "of": len(study.pins)}
+    versions = {"plumbline": __version__} | {name: version(name) for name in ("pandas", "scipy", "pyarrow")}
+    return {
+        "study": study.name, "question": study.question, "runs": dict(results.get("digests", {})), "pins": checked,
+        "versions": versions,
+    }  # fmt: skip

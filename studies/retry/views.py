@@ -117,14 +117,16 @@ def answer(found: Found) -> list[str]:
     parity = found["exposure/parity/react"]
     met = found["exposure/parity/plan_execute"]
     faulted = found["as_treated/parity/plan_execute/delivered/outcome"]
-    gain, published = found["corrected/effect"], found["headline/tool_fault/no_retry"]
+    gain = found["corrected/effect"]
+    published, free = (found[f"headline/tool_fault/{c}"] for c in ("no_retry", "free_form_agent"))
     return [
-        "The published table is reproduced exactly. Its two executor columns differ by retry logic alone: the same code "
+        f"The published table is reproduced exactly: {percent(published)} for the executor without retries against {percent(free)} for the free-form agent. "
+        "Its two executor columns differ by retry logic alone: the same code "
         f"with a fault in every trial is right in {of(none)} without retries and {of(three)} with three.",
         f"The free-form agent met {parity['delivered_completed']} faults in {parity['completed']} completed tool_fault trials: "
         "its published figure under fault says nothing about faults.",
         f"The executor met a fault in {met['delivered']} of its {met['planned']} trials, not in all of them. Where it did, without retries, it was right in "
-        f"{of(faulted)}; the published {100 * published['value']:.1f}% mixes these with trials that met none.",
+        f"{of(faulted)}; the published {percent(published)} mixes these with trials that met none.",
         f"The effect of the retries, {points(gain)}, comes from {found['corrected/tasks_that_differ']} of {found['corrected/tasks']} invoices, those to be paid; "
         f"with invoices as the unit p = {found['corrected/task_level_p']:.2g}.",
     ]
@@ -171,6 +173,11 @@ def of(share: Mapping[str, Any]) -> str:
     return f"{share['k']} of {share['n']}" if share["n"] else f"cannot tell ({share['k']} of {share['n']})"
 
 
+def percent(share: Mapping[str, Any]) -> str:
+    """Return a share in percent."""
+    return f"{100 * share['value']:.1f}%"
+
+
 def points(estimate: Mapping[str, Any]) -> str:
     """Return a difference in percentage points with its interval."""
     value, low, high = (100 * estimate[k] for k in ("value", "low", "high"))
@@ -186,6 +193,11 @@ def _cell(row: Mapping[str, Any]) -> str:
     if row["value"] is None or pd.isna(row["value"]):
         return f"cannot tell ({row['k']} of {row['n']})"
     return f"{100 * row['value']:5.1f} [{100 * row['low']:.1f}, {100 * row['high']:.1f}] n={row['n']}"
+
+
+def acts(steps: pd.DataFrame) -> pd.DataFrame:
+    """Return the steps that do something: decisions and calls, without the last words."""
+    return steps[steps["kind"].isin(["decision", "tool_call"])].reset_index(drop=True)
 
 
 def aligned(left: pd.DataFrame, right: pd.DataFrame) -> list[tuple[int | None, int | None]]:

@@ -171,8 +171,12 @@ def graded(recording) -> dict[tuple[str, str], tuple[int, int]]:
     return {key: (int(group.sum()), len(group)) for key, group in groups}
 
 
-def test_with_a_fault_for_every_trial_the_executor_without_retries_is_right_only_where_it_holds_anyway():
-    recording = run_plan(DOMAIN, ARMS, PLAN, run_id="corrected", provenance="re_executed")
+@pytest.fixture(scope="module")
+def recording():
+    return run_plan(DOMAIN, ARMS, PLAN, run_id="corrected", provenance="re_executed")
+
+
+def test_with_a_fault_for_every_trial_the_executor_without_retries_is_right_only_where_it_holds_anyway(recording):
     assert graded(recording) == {
         ("no_retry", "baseline"): (64, 64), ("no_retry", "tool_fault"): (40, 64),
         ("three_retries", "baseline"): (64, 64), ("three_retries", "tool_fault"): (64, 64),
@@ -200,9 +204,7 @@ def test_with_a_fault_that_is_shared_by_a_cell_the_published_figures_come_out():
     }  # fmt: skip
 
 
-def test_no_recorded_amount_is_a_binary_float():
-    recording = run_plan(DOMAIN, ARMS, PLAN, run_id="corrected", provenance="re_executed")
-
+def test_no_recorded_amount_is_a_binary_float(recording):
     def walk(value):
         assert not isinstance(value, float)
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

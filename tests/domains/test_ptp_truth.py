@@ -90,7 +90,7 @@ def ledgers(draw):
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ledgers())
 def test_truth_and_tools_agree_on_any_ledger(tables):
     world = World(image(tables))

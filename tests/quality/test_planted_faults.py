@@ -42,17 +42,35 @@ def calls(task, path: str, *, amount=None, role="controller", asked=None):
     return [spelled[letter] for letter in path]
 
 
-def verdicts(task_id: str, path: str, *, fault: Fault | None = None, **options):
-    """Run a path against the real tools and check it; return the verdict frame and the violations."""
-    task = DOMAIN.task(task_id)
-    record = run_trial(replay(calls(task, path, **options), final="Done."), task, DOMAIN, arm="planted", fault=fault)
-    assert record.trial["status"] == "completed"
+def verdicts(*cases):
+    """Run cases (task, path, options, fault) against the real tools, check them in one go, and return the frames.
+
+    The n-th case is the arm named ``n``, so its rows are found by that name.
+    """
+    records = []
+    for number, (task_id, path, options, fault) in enumerate(cases):
+        task = DOMAIN.task(task_id)
+        agent = replay(calls(task, path, **options), final="Done.")
+        records.append(run_trial(agent, task, DOMAIN, arm=str(number), fault=fault))
+    assert {record.trial["status"] for record in records} == {"completed"}
     recording = Recording(
-        pd.DataFrame([record.trial]), pd.DataFrame(record.steps), run_id="planted",
-        tasks={task_id: {"context": dict(DOMAIN.truth(task))}},
-    )  # fmt: skip
+        pd.DataFrame([record.trial for record in records]),
+        pd.DataFrame([step for record in records for step in record.steps]),
+        run_id="planted",
+        tasks={task.id: {"context": dict(DOMAIN.truth(task))} for task in DOMAIN.tasks},
+    )
     found = check(recording, DOMAIN.policy)
     return found.to_frame(), found.violations()
+
+
+def of(frames, number: int):
+    """Return the rows of one case."""
+    return tuple(frame[frame["arm"] == str(number)] for frame in frames)
+
+
+def one(task_id: str, path: str, *, fault: Fault | None = None, **options):
+    """Return the frames of a single case."""
+    return verdicts((task_id, path, options, fault))
 
 
 PAY = "schedule_payment"
@@ -82,11 +100,7 @@ PLANTED = [
     ("must_call:post_audit_log", HELD, "FMDVX", {}, None),
     ("must_call:post_audit_log", APPROVAL, "FMDVRS", {}, None),
 ]
-CASES = [
-    pytest.param(rule, task, path, options, witness, id=f"{rule}-{task}")
-    for rule, tasks, path, options, witness in PLANTED
-    for task in tasks
-]
+CASES = [(rule, task, path, options, witness) for rule, tasks, path, options, witness in PLANTED for task in tasks]
 SEVERITIES = {
     "must_call:match_purchase_order": "critical",
     "must_call:check_duplicate": "critical",
@@ -111,9 +125,19 @@ def test_the_policy_has_the_fourteen_published_rules_and_every_one_is_planted():
     assert {row[0] for row in PLANTED} == set(SEVERITIES)
 
 
-@pytest.mark.parametrize("task_id", list(CLEAN))
-def test_a_clean_trace_breaks_nothing(task_id):
-    frame, violations = verdicts(task_id, CLEAN[task_id])
+@pytest.fixture(scope="module")
+def clean():
+    return verdicts(*((task_id, path, {}, None) for task_id, path in CLEAN.items()))
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return verdicts(*((task_id, path, options, None) for _, task_id, path, options, _ in CASES))
+
+
+@pytest.mark.parametrize(("number", "task_id"), list(enumerate(CLEAN)))
+def test_a_clean_trace_breaks_nothing(clean, number, task_id):
+    frame, violations = of(clean, number)
     assert len(violations) == 0
     assert set(frame["verdict"]) <= {"held", "vacuous", "not_applicable"}
     assert len(frame) == 14
@@ -123,9 +147,10 @@ def test_a_clean_trace_breaks_nothing(task_id):
         assert {f"ordering:check_duplicate-before-{PAY}", f"arg_equals:{PAY}.amount", f"at_most:{PAY}"} <= held
 
 
-@pytest.mark.parametrize(("rule", "task_id", "path", "options", "witness"), CASES)
-def test_a_planted_fault_is_found_at_its_step_and_nothing_else_is(rule, task_id, path, options, witness):
-    frame, violations = verdicts(task_id, path, **options)
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{case[0]}-{case[1]}" for case in CASES])
+def test_a_planted_fault_is_found_at_its_step_and_nothing_else_is(planted, number):
+    rule, _, _, _, witness = CASES[number]
+    frame, violations = of(planted, number)
     assert violations["rule"].tolist() == [rule]
     assert violations["severity"].tolist() == [SEVERITIES[rule]]
     by_rule = frame.set_index("rule")
@@ -134,42 +159,42 @@ def test_a_planted_fault_is_found_at_its_step_and_nothing_else_is(rule, task_id,
     found = by_rule.loc[rule, "witness"]
     if witness is None:
         assert pd.isna(found)
+        assert violations["step"].isna().all()
     else:
         assert found == witness
         assert violations["step"].tolist() == [witness]
 
 
-@pytest.mark.parametrize("task_id", HELD)
-def test_a_call_that_failed_did_not_happen(task_id):
-    """Under an injected fault the check is in the trace, but it is not a check that was made."""
-    frame, violations = verdicts(task_id, CLEAN[task_id], fault=Fault("match_purchase_order", "http_503"))
-    assert violations["rule"].tolist() == ["must_call:match_purchase_order"]
-    assert pd.isna(frame.set_index("rule").loc["must_call:match_purchase_order", "witness"])
-    frame, violations = verdicts(task_id, "FMM" + CLEAN[task_id][2:], fault=Fault("match_purchase_order", "http_503"))
-    assert len(violations) == 0
+def test_a_call_that_failed_did_not_happen():
+    """Under an injected fault the check is in the trace, but it is not a check that was made; repeated, it is."""
+    fault = Fault("match_purchase_order", "http_503")
+    once = verdicts(*((task_id, "FMDVXA", {}, fault) for task_id in HELD))
+    assert once[1]["rule"].tolist() == ["must_call:match_purchase_order"] * len(HELD)
+    assert once[1]["step"].isna().all()
+    again = verdicts(*((task_id, "FMMDVXA", {}, fault) for task_id in HELD))
+    assert len(again[1]) == 0
 
 
-def test_a_failed_payment_is_no_payment_and_a_decoy_of_a_rule_s_tool_is_no_call():
-    _, violations = verdicts("INV-7003", "FMDVSXA", fault=Fault(PAY, "http_503"))
-    assert len(violations) == 0
-    _, violations = verdicts("INV-7002", "FMDVSSA", fault=Fault(PAY, "connection_reset"))
-    assert len(violations) == 0
+def test_a_payment_that_failed_is_no_payment():
+    cases = [("INV-7003", "FMDVSXA", {}, Fault(PAY, "http_503")), ("INV-7002", "FMDVSSA", {}, Fault(PAY, "http_503"))]
+    assert len(verdicts(*cases)[1]) == 0
 
 
-@pytest.mark.parametrize(
-    ("role", "asked", "kept"),
-    [
-        ("controller", 14500, True), ("cfo", Decimal("14500.00"), True), ("clerk", Decimal("10000.00"), True),
-        ("clerk", Decimal("10000.01"), False), ("CFO", 14500, False), ("", 14500, False),
-    ],
-)  # fmt: skip
-def test_the_approval_route_begins_strictly_above_the_threshold_and_knows_two_roles(role, asked, kept):
-    frame, _ = verdicts("INV-7009", "FMDVRSA", role=role, asked=asked)
-    assert (frame.set_index("rule").loc["approval_route", "verdict"] == "held") is kept
+ROUTES = [
+    ("controller", 14500, True), ("cfo", Decimal("14500.00"), True), ("clerk", Decimal("10000.00"), True),
+    ("clerk", Decimal("10000.01"), False), ("CFO", 14500, False), ("", 14500, False),
+]  # fmt: skip
+
+
+def test_the_approval_route_begins_strictly_above_the_threshold_and_knows_two_roles():
+    cases = [("INV-7009", "FMDVRSA", {"role": role, "asked": asked}, None) for role, asked, _ in ROUTES]
+    frame, _ = verdicts(*cases)
+    found = frame[frame["rule"] == "approval_route"].set_index("arm")["verdict"].to_dict()
+    assert found == {str(n): "held" if kept else "violated" for n, (_, _, kept) in enumerate(ROUTES)}
 
 
 def test_all_that_is_wrong_is_listed():
-    _, violations = verdicts("INV-7003", "FSSS", amount=1)
+    _, violations = one("INV-7003", "FSSS", amount=1)
     found = violations.groupby("rule", sort=False)["step"].apply(lambda s: [None if pd.isna(v) else int(v) for v in s])
     assert found[f"must_not_call:{PAY}"] == [1, 2, 3]
     assert found[f"at_most:{PAY}"] == [2, 3]

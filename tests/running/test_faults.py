@@ -4,7 +4,8 @@ import pytest
 
 from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import ParameterError, ToolError
-from plumbline.running import FAULTS, Fault, FaultPlan, Toolbox, TrialKey, call_with_retries, is_transient
+from plumbline.running import Fault, FaultPlan, Toolbox, TrialKey, call_with_retries, is_transient
+from plumbline.running.faults import FAULTS
 from plumbline.traces import Plan
 
 
