@@ -169,15 +169,20 @@ def _with_missing(run: Recording, facts: Mapping[str, TrialFacts]) -> Recording:
     trials = run.trials.copy()
     missing = trials["status"] == "no_response"
     trials.loc[missing, "provenance"] = "reconstructed"
-    for row in trials.index[missing]:
-        left = facts[trials.at[row, "trial_id"]].left
-        if left is not None:
-            outcome = parse_json(trials.at[row, "outcome"])
-            amount = run.context(trials.at[row, "task_id"])["expected_amount"]
-            outcome["approvals"] = 1
-            if left == "paid":
-                outcome |= {"paid": True, "payment_count": 1, "amount_paid": amount}
-            trials.at[row, "outcome"] = canonical_json(outcome)
+    outcomes = []
+    for name, task, outcome in trials[["trial_id", "task_id", "outcome"]].itertuples(index=False, name=None):
+        outcomes.append(_left_behind(outcome, facts[name].left, run.context(task)["expected_amount"]))
+    trials["outcome"] = outcomes
     return Recording(
         trials, run.steps, run_id=run.run_id, tasks=run.tasks, plan=run.plan, domain=run.domain, notes=run.notes
     )
+
+
+def _left_behind(outcome: str, left: str | None, amount: Any) -> str:
+    """Return an outcome with the effects that the published ledger shows although no step was published."""
+    if left is None:
+        return outcome
+    found = parse_json(outcome) | {"approvals": 1}
+    if left == "paid":
+        found |= {"paid": True, "payment_count": 1, "amount_paid": amount}
+    return canonical_json(found)

@@ -16,6 +16,10 @@
     │   └── PolicyError            a rule or a policy cannot be used as written
     ├── PinError                   a recomputed figure differs from its pin (exit 1)
     ├── CannotTellError            the evidence does not answer the question (exit 3)
+    ├── HarnessError               what ended a trial without being behaviour (plumbline.running.stops)
+    │   ├── NoResponseError            whoever decides gave no answer
+    │   └── BudgetStopError            the spending cap was reached
+    ├── StudyFailedError           a study's notebook stopped with an error of its own (plumbline.study.runner)
     └── ToolError                  a tool of a domain refused or failed (recorded, not raised to the user)
 
 A message says what was found, where, what is allowed, and the next thing to do.
@@ -143,7 +147,8 @@ class ToolError(PlumblineError):
     message : str
         What the agent is told.
     error_type : str
-        Class of the failure: ``not_found``, ``bad_arguments``, ``no_such_tool``, ``transient`` or ``refused``.
+        Class of the failure: ``not_found``, ``bad_arguments``, ``no_such_tool``, ``transient``, ``refused``;
+        the toolbox itself records ``tool_bug`` and ``harness``.
     """
 
     def __init__(self, message: str, error_type: str = "refused") -> None:

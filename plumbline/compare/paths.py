@@ -55,9 +55,14 @@ class Paths:
         """Number of steps of each path."""
         return np.diff(self.offsets)
 
-    def position(self, trial: str) -> int:
-        """Return the position of a trial's path."""
-        return self.trials.index(trial)
+    def take(self, positions: np.ndarray) -> Paths:
+        """Return the paths at some positions, in that order."""
+        lengths = self.lengths[positions]
+        ends = np.cumsum(lengths)
+        flat = np.repeat(self.offsets[positions] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+        offsets = np.concatenate([[0], ends]).astype(np.int64)
+        trials = tuple(self.trials[position] for position in positions)
+        return replace(self, codes=self.codes[flat], offsets=offsets, trials=trials, rows=self.rows[flat])
 
     def path(self, position: int) -> list[Symbol]:
         """Return one path as (kind, name) pairs."""

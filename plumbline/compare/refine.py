@@ -9,6 +9,7 @@ moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -73,8 +74,9 @@ def refine(reference: Side, candidate: Side, ops: Sequence[int], same: Same, swa
     anchors = sorted([*fixed, *joined])
     kept += _new_substitutes(anchors, len(reference.symbols), len(candidate.symbols), paired_r, paired_c)
     rows = [Edit("substitute", r, r, c) for r, c in kept]
+    in_order = set(anchors)
     for pair in pairs:
-        rows.append(_placed(pair, pairs, pair in set(anchors), swap))
+        rows.append(_placed(pair, pairs, kept, pair in in_order, swap))
     done_r, done_c = paired_r | {r for r, _ in kept}, paired_c | {c for _, c in kept}
     rows += [Edit("skipped", r, r, None) for r in range(len(reference.symbols)) if r not in done_r]
     rows += [
@@ -82,9 +84,7 @@ def refine(reference: Side, candidate: Side, ops: Sequence[int], same: Same, swa
         for c in range(len(candidate.symbols))
         if c not in done_c
     ]
-    return sorted(
-        rows, key=lambda row: (row.at, row.reference is None, row.candidate if row.candidate is not None else -1)
-    )
+    return sorted(rows, key=lambda row: (row.at, row.reference is None, -1 if row.candidate is None else row.candidate))
 
 
 def _published_pairs(ops: Sequence[int]) -> tuple[list[Pair], list[Pair]]:
@@ -174,22 +174,24 @@ def _new_substitutes(
     found: list[Pair] = []
     edges = [(-1, -1), *anchors, (references, candidates)]
     anchored_r, anchored_c = {r for r, _ in anchors}, {c for _, c in anchors}
-    for (r0, c0), (r1, c1) in zip(edges[:-1], edges[1:], strict=True):
+    for (r0, c0), (r1, c1) in pairwise(edges):
         rows = [r for r in range(r0 + 1, r1) if r not in paired_r and r not in anchored_r]
         columns = [c for c in range(c0 + 1, c1) if c not in paired_c and c not in anchored_c]
         found += zip(reversed(rows), reversed(columns), strict=False)
     return sorted(found)
 
 
-def _placed(pair: Pair, pairs: Sequence[Pair], in_order: bool, swap: Swap) -> Edit:
+def _placed(pair: Pair, pairs: Sequence[Pair], substituted: Sequence[Pair], in_order: bool, swap: Swap) -> Edit:
     """A paired call: in place, or moved past others; it has not moved if no order it changed matters."""
     if in_order:
         return Edit("match", pair[0], *pair)
-    crossed = [other for other in pairs if _crosses(pair, other)]
-    reasons = [swap(pair, other) for other in crossed]
-    if None not in reasons:
-        return Edit("match", pair[0], *pair, f"another order that does not matter: {reasons[0]}" if reasons else "")
-    return Edit("moved", pair[0], *pair, of=crossed[reasons.index(None)][1])
+    reasons = {other: swap(pair, other) for other in pairs if _crosses(pair, other)}
+    reasons |= {other: None for other in substituted if _crosses(pair, other)}
+    if None not in reasons.values():
+        said = " and ".join(dict.fromkeys(filter(None, reasons.values())))
+        return Edit("match", pair[0], *pair, f"another order, which does not matter: {said}")
+    passed = next(other for other, reason in reasons.items() if reason is None)
+    return Edit("moved", pair[0], *pair, of=passed[1])
 
 
 def _before(anchors: Sequence[Pair], c: int) -> int:

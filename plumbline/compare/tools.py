@@ -123,15 +123,10 @@ def traits_from_mcp(tools: Sequence[Mapping[str, Any]]) -> dict[str, ToolTraits]
     found = {}
     for position, tool in enumerate(tools):
         if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
-            raise ParameterError(
-                f"tool {position} is {tool!r}; give the definitions of an MCP tool list, each with a name."
-            )
+            raise ParameterError(f"tool {position} is {tool!r}; give the tool list of an MCP server, names included.")
         hints = tool.get("annotations") or {}
-        marks = {
-            name: hints.get(key) is True
-            for name, key in (("read_only", "readOnlyHint"), ("idempotent", "idempotentHint"))
-        }
-        found[tool["name"]] = ToolTraits(**marks, source="hint")
+        read_only, idempotent = (hints.get(key) is True for key in ("readOnlyHint", "idempotentHint"))
+        found[tool["name"]] = ToolTraits(read_only, idempotent, source="hint")
     return found
 
 

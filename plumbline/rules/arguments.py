@@ -234,7 +234,7 @@ def _null_rows(array: pa.Array, rows: np.ndarray) -> np.ndarray | None:
         return None
     bits = np.frombuffer(array.buffers()[0], np.uint8)
     at = rows + rows.dtype.type(array.offset) if array.offset else rows
-    absent = (bits[at >> 3] >> (at & 7).astype(np.uint8)) & np.uint8(1) == 0
+    absent = (bits.take(at >> 3) >> (at & 7).astype(np.uint8)) & np.uint8(1) == 0
     return absent if absent.any() else None
 
 

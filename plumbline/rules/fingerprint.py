@@ -46,19 +46,19 @@ def _describe(function: Any) -> Any:
         keywords = {key: _plain(value) for key, value in function.keywords.items()}
         return {"partial": _describe(function.func), "args": [_plain(v) for v in function.args], "keywords": keywords}
     if isinstance(function, types.MethodType):
-        return {"method": _describe(function.__func__), "of": _plain(function.__self__)}
+        return {"method": _describe(function.__func__), "of": _state(function.__self__)}
     if not isinstance(function, types.FunctionType):
-        return {"callable": callable_name(function), "call": _describe_call(function)}
+        call = inspect.getattr_static(type(function), "__call__", None)
+        code = _code(call) if isinstance(call, types.FunctionType) else None
+        return {"callable": callable_name(function), "call": code, "of": _state(function)}
     cells = [_plain(_content(cell)) for cell in function.__closure__ or ()]
     keyword_defaults = {key: _plain(value) for key, value in (function.__kwdefaults__ or {}).items()}
     defaults = [_plain(value) for value in function.__defaults__ or ()]
     return {"code": _code(function), "defaults": defaults, "keywords": keyword_defaults, "closure": cells}
 
 
-def _describe_call(value: Any) -> Any:
-    call = inspect.getattr_static(type(value), "__call__", None)
-    state = {key: _plain(member) for key, member in sorted(getattr(value, "__dict__", {}).items())}
-    return {"code": _code(call), "state": state} if isinstance(call, types.FunctionType) else None
+def _state(value: Any) -> dict[str, Any]:
+    return {key: _plain(member) for key, member in getattr(value, "__dict__", {}).items()}
 
 
 def _code(function: types.FunctionType) -> str:

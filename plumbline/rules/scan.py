@@ -49,8 +49,7 @@ class Scan:
     def _of(self, tool: str, perhaps: bool) -> Calls:
         key = tool, perhaps
         if key not in self._calls:
-            rows = self.table.group(tool, NO_RESULT) if perhaps else self.table.group(tool)
-            self._calls[key] = Calls(rows, self.table.trial[rows])
+            self._calls[key] = Calls(*(self.table.group(tool, NO_RESULT) if perhaps else self.table.group(tool)))
         return self._calls[key]
 
     def first(self, tool: str) -> np.ndarray:

@@ -36,8 +36,8 @@ class StepTable:
         Names that steps have, by code; which of them were called as tools, ``attempted`` says.
     offsets : int64 array, trials + 1
         First row of each trial.
-    trial : int32 array, steps
-        Trial of each row.
+    trial, trial_in_order : int32 arrays, steps
+        Trial of each row, and of each row in `order`.
     called : integer array, steps
         Tool code of every tool call, -1 for other steps.
     status : int8 array, steps
@@ -63,6 +63,7 @@ class StepTable:
     called: np.ndarray
     status: np.ndarray
     order: np.ndarray
+    trial_in_order: np.ndarray
     bounds: np.ndarray
     task: np.ndarray
     tasks: tuple[str, ...]
@@ -107,13 +108,14 @@ class StepTable:
             return pa.table(plain).to_pandas()
         return self.trials[kept].reset_index(drop=True)
 
-    def group(self, tool: str, status: int = OK) -> np.ndarray:
-        """Return the rows of a tool's successful calls (or of those without a result), in order."""
+    def group(self, tool: str, status: int = OK) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a tool's successful calls (or of those without a result), ascending, and their trials."""
         code = self.codes.get(tool)
         if code is None:
-            return self.order[:0]
+            return self.order[:0], self.trial_in_order[:0]
         at = 1 + code + (len(self.tools) if status == NO_RESULT else 0)
-        return self.order[self.bounds[at] : self.bounds[at + 1]]
+        here = slice(int(self.bounds[at]), int(self.bounds[at + 1]))
+        return self.order[here], self.trial_in_order[here]
 
 
 def prepare(
@@ -148,7 +150,7 @@ def prepare(
     >>> trials = pd.DataFrame({"trial_id": ["a"], "task_id": ["t"]})
     >>> steps = pd.DataFrame({"trial_id": ["a"], "kind": ["tool_call"], "name": ["pay"], "status": ["ok"]})
     >>> prepare(steps, trials).group("pay")
-    array([0], dtype=int32)
+    (array([0], dtype=int32), array([0], dtype=int32))
     """
     for table, needed, label in ((steps, ("trial_id", "kind", "name", "status"), "steps"),
                                  (trials, ("trial_id", "task_id"), "trials")):  # fmt: skip
@@ -158,12 +160,12 @@ def prepare(
     trial = _trial_of_step(_column(steps, "trial_id"), _column(trials, "trial_id"))
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(trial, minlength=n), out=offsets[1:])
+    trial = trial.astype(np.int32)
     tools, called, status = _calls(steps)
     group = _groups(called, status, len(tools))
     order = np.argsort(group, kind="stable")  # a radix sort, for codes of one or two bytes
     bounds = np.searchsorted(group[order], np.arange(2 * len(tools) + 2)).astype(np.int64)
-    if m < 2**31:
-        order = order.astype(np.int32)
+    order = order.astype(np.int32 if m < 2**31 else np.int64, copy=False)
     task, tasks = _coded(_column(trials, "task_id"), "trials", "task_id", None)
     ended, words = (
         _coded(_column(trials, "status"), "trials", "status", TRIAL_STATUSES)
@@ -173,7 +175,7 @@ def prepare(
     broken = [code for code, word in enumerate(words) if word not in ("completed", "agent_error")]
     reader = _reader(steps, m) if arguments is None else _typed(arguments, m)
     return StepTable(
-        tuple(tools), offsets, trial.astype(np.int32), called, status, order, bounds, task, tuple(map(str, tasks)),
+        tuple(tools), offsets, trial, called, status, order, trial[order], bounds, task, tuple(map(str, tasks)),
         np.flatnonzero(np.isin(ended, broken)), trials, reader,
     )  # fmt: skip
 
@@ -184,7 +186,7 @@ def _calls(steps: pa.Table | pd.DataFrame) -> tuple[list[str], np.ndarray, np.nd
     stated, words = _coded(_column(steps, "status"), "steps", "status", STEP_STATUSES)
     names = _column(steps, "name")
     code, every = _coded(names, "steps", "name", None, nulls=True)
-    small = np.int8 if len(every) < 63 else np.int16 if len(every) < 16_383 else np.int32
+    small: Any = np.int8 if len(every) < 63 else np.int16 if len(every) < 16_383 else np.int32
     is_call = kind == (kinds.index("tool_call") if "tool_call" in kinds else -1)
     if names.null_count:
         valid = _valid(names)

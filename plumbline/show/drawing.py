@@ -89,7 +89,7 @@ def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
         layers = [bar, text, *(_group_labels(groups, y) if place == 0 else [])]
         title = alt.Title(state, frame="group", anchor="start", fontSize=SIZES["title"], color=MUTED.light)
         columns.append(alt.layer(*layers).properties(width=110, height=(18 * lines + 15) * len(groups), title=title))
-    return alt.hconcat(*columns, spacing=64)
+    return alt.hconcat(*columns, spacing=58)
 
 
 def _rows(groups: Sequence[str], *, grid: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,7 +65,9 @@ def figure(
         data if isinstance(data, Html) else table_html(_without_empty(data), caption=f"Data: {title}", formats=formats)
     )
     said = "".join(f'<p class="pl-note">{escape(note)}</p>' for note in notes)
-    frame = f'<div class="pl-chart" tabindex="0" role="group" aria-label="Figure: {escape(title)}">{svg}</div>'
+    width = re.search(r'<svg [^>]*?\bwidth="([\d.]+)"', svg)
+    natural = f' style="--pl-width: {width.group(1)}px"' if width else ""
+    frame = f'<div class="pl-chart"{natural} tabindex="0" role="group" aria-label="Figure: {escape(title)}">{svg}</div>'
     markup = (
         f'<figure class="pl-figure">{frame}'
         f"<figcaption>{escape(title)}</figcaption>{said}</figure>"

@@ -43,8 +43,8 @@ def table_html(
     caption : str
         What the table holds, in words.
     formats : mapping of column to str or callable, optional
-        A format specification such as ``".1f"``, or a function from a cell to text. Without one, a float is shown with
-        four significant digits.
+        A format specification such as ``".1f"``, or a function from a cell to text. Without one, the floats of a
+        column share their number of decimals.
     row_headers : int
         How many leading columns name the row, from 0 to the number of columns.
     notes : sequence of str
@@ -72,7 +72,10 @@ def table_html(
     _check_table(frame, caption, formats, row_headers)
     names = [str(name) for name in frame.columns]
     numeric = [_is_numeric(frame.iloc[:, place]) for place in range(len(names))]
-    cells = [[_cell_text(value, formats.get(name)) for value in frame[name]] for name in frame.columns]
+    cells = [
+        [_cell_text(value, formats.get(name, _decimals(frame[name]))) for value in frame[name]]
+        for name in frame.columns
+    ]
     body = [[column[place] for column in cells] for place in range(len(frame))]
     head = "".join(_th(escape(name), "col", number) for name, number in zip(names, numeric, strict=True))
     rows = "".join(f"<tr>{_row_cells(row, numeric, row_headers)}</tr>" for row in body)
@@ -233,13 +236,25 @@ def _cell_text(value: Any, how: Format | None) -> str:
         if not isinstance(text, str):
             raise ParameterError(f"a format function must return text, not {type(text).__name__} for {value!r}")
         return text
-    if how is not None:
-        text = format(value, how)
-    elif isinstance(value, float):
-        text = f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
-    else:
-        text = str(value)
+    text = str(value) if how is None else format(value, how)
     return "\u2212" + text[1:] if text.startswith("-") and text[1:2].isdigit() else text
+
+
+def _decimals(column: pd.Series) -> Format | None:
+    """Return how to write a column of floats: the same decimals throughout, about five digits for the largest.
+
+    A number too small for these decimals is written with its own two digits, so that it never looks like zero.
+    """
+    if not pd.api.types.is_float_dtype(column):
+        return None
+    largest = max((abs(float(value)) for value in column.dropna() if math.isfinite(value)), default=0.0)
+    places = 1 if largest == 0 else min(6, max(1, 4 - math.floor(math.log10(largest))))
+
+    def write(value: float) -> str:
+        text = f"{value:,.{places}f}"
+        return f"{value:.2g}" if value and not float(text.replace(",", "")) else text.replace("-", "\u2212")
+
+    return write
 
 
 def _th(markup: str, scope: str, number: object) -> str:
@@ -261,7 +276,7 @@ def _table(caption: str, head: str, rows: str, notes: Sequence[str]) -> str:
     below = "".join(f'<p class="pl-note">{note}</p>' for note in notes)
     return (
         f'<div class="pl-table"><div class="pl-scroll" role="group" aria-label="{label}" tabindex="0"><table>'
-        f"<caption>{label}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{below}</div>"
+        f"<caption><span>{label}</span></caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{below}</div>"
     )
 
 
@@ -271,7 +286,10 @@ def _estimate_cell(row: EstimateRow | None, letters: Mapping[str, str], unit: Un
     sup = f"<sup>{letters[row.note]}</sup>" if row.note else ""
     shown = " pl-none" if row.value is None else ""
     value = f'<span class="pl-value">{escape(row.value_text(unit))}{sup}</span>'
-    return f'<td class="pl-num{shown}">{value} <span class="pl-range">{escape(row.range_text(unit))}</span></td>'
+    parts = " ".join(
+        f'<span class="pl-part">{escape(part)}</span>' for part in row.range_text(unit).split("  ") if part
+    )
+    return f'<td class="pl-num{shown}">{value} <span class="pl-range">{parts}</span></td>'
 
 
 def _estimate_text(row: EstimateRow | None, letters: Mapping[str, str], unit: Unit) -> str:

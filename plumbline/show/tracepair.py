@@ -198,7 +198,7 @@ def _markup(rows: Sequence[tuple[_Step | None, _Step | None]], titles: tuple[str
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in ("Change", *titles))
     return (
         f'<div class="pl-table"><div class="pl-scroll" role="group" aria-label="{caption}" tabindex="0">'
-        f'<table class="pl-pair"><caption>{caption}</caption>'
+        f'<table class="pl-pair"><caption><span>{caption}</span></caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div></div>"
     )
 

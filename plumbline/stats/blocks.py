@@ -53,7 +53,7 @@ def sign_flip(
     alternative : {'two-sided', 'greater', 'less'}
         About first minus second.
     draws : int
-        Random flips, used only for fractional differences on more than 20 affected tasks.
+        Random flips, used only for differences without a common unit 1/q (q up to 100) on more than 20 tasks.
     generator : numpy.random.Generator, optional
         Needed only then.
 
@@ -92,13 +92,24 @@ def sign_flip(
         "n": len(values),
         "caution": caution,
     }
-    if (affected == np.floor(affected)).all() and np.abs(affected).sum() < 1e6:
-        p, fraction = _whole_flips(affected, alternative)
+    counted = _as_counts(affected)
+    if counted is not None:
+        p, fraction = _whole_flips(counted, alternative)
     elif len(affected) <= _ENUMERATED:
         p, fraction = _enumerated_flips(affected, alternative)
     else:
         return _random_flips(affected, alternative, whole(draws, "draws", 1), generator, common)
     return Contrast(p=p, fraction=fraction, method="block sign flip", smallest_attainable_p=smallest, **common)
+
+
+def _as_counts(affected: Floats) -> Floats | None:
+    """Return differences as whole numbers of a common unit 1/q, q up to 100 (rates over q runs are); else None."""
+    for unit in range(1, 101):
+        scaled = affected * unit
+        nearest = np.rint(scaled)
+        if np.abs(scaled - nearest).max(initial=0.0) < 1e-9 and np.abs(nearest).sum() < 1e6:
+            return nearest
+    return None
 
 
 def _whole_flips(affected: Floats, alternative: str) -> tuple[float, Fraction | None]:
@@ -141,7 +152,7 @@ def _extreme(sums: np.ndarray, observed: float, alternative: str, tie: float) ->
 def _random_flips(
     affected: Floats, alternative: str, draws: int, generator: np.random.Generator | None, common: dict[str, Any]
 ) -> Contrast:
-    why = f"{len(affected)} tasks with fractional differences are too many to enumerate"
+    why = f"{len(affected)} tasks whose differences have no common unit are too many to enumerate"
     chance = generator_required(generator, why)
     tie = 1e-11 * float(np.abs(affected).sum())
     hits = 0

@@ -25,7 +25,8 @@ SIDES = ("two-sided", "lower", "upper")
 def _wilson(c: Floats, n: Floats, tail: float) -> Floats:
     # Written with the conjugate, so that c = 0 gives exactly 0 and c = n gives exactly n / (n + z^2).
     z = NormalDist().inv_cdf(1 - tail)
-    return c * c / (n * (c + z * z / 2 + z * np.sqrt(c * (n - c) / n + z * z / 4)))
+    root = c + z * z / 2 + z * np.sqrt(c * (n - c) / n + z * z / 4)
+    return c * c / (n * np.where(c > 0, root, 1.0))
 
 
 def _wilson_cc(c: Floats, n: Floats, tail: float) -> Floats:

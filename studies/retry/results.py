@@ -10,6 +10,7 @@ import pandas as pd
 
 import plumbline as plumb
 from plumbline.analysis import as_treated, exposure, graded, tally
+from plumbline.base.paths import data_folder
 from plumbline.domains.procure_to_pay.truth import grade_published
 from plumbline.running import FaultPlan
 from plumbline.stats import exact_permutation, mcnemar, monte_carlo_check, newcombe, pair_table, sign_flip
@@ -36,8 +37,8 @@ PAIR = ("plan_execute/INV-7002/tool_fault/0/0", "plan_execute/INV-7002/tool_faul
 
 
 def load(data: str | Path) -> dict[str, plumb.Run]:
-    """Read the three founding runs."""
-    return {name: plumb.read_run(Path(data) / "procure_to_pay" / name) for name in STUDIES}
+    """Read the three founding runs; an empty ``data`` means the checkout's own."""
+    return {name: plumb.read_run(data_folder(data) / "procure_to_pay" / name) for name in STUDIES}
 
 
 def corrected_run(*, repetitions: int = 2) -> Recording:
