@@ -13,7 +13,7 @@ from plumbline.base.schema import KEYS
 from plumbline.stats import Estimate, wilson
 from plumbline.traces import Recording
 
-__all__ = ["BEHAVIOUR", "estimate", "graded", "one_trial", "tally"]
+__all__ = ["BEHAVIOUR", "estimate", "graded", "one_trial", "share", "tally"]
 
 BEHAVIOUR = ("completed", "agent_error")
 """Statuses that say something about the agent; every other status is infrastructure and counts as missing."""
@@ -109,6 +109,12 @@ def tally(
 def estimate(row: Mapping[str, Any], *, confidence: float = 0.95) -> Estimate:
     """Return the Wilson estimate of one row of a tally."""
     return wilson(int(row["k"]), int(row["n"]), confidence=confidence)
+
+
+def share(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one row of a tally as plain JSON values: ``k, n, value, low, high``, None where nothing can be told."""
+    ends = {name: None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")}
+    return {"k": int(row["k"]), "n": int(row["n"]), **ends}
 
 
 def one_trial(recording: Recording, trial_id: str) -> pd.DataFrame:

@@ -18,7 +18,10 @@ from plumbline.compare.verdicts import VERDICTS, FieldComparison, as_html, show_
 __all__ = ["ArgumentComparison", "compare_arguments", "judge_calls"]
 
 _EQUAL, _UNREADABLE, _NOT_RECORDED = (VERDICTS.index(word) for word in ("equal", "unreadable", "not_recorded"))
-_COLUMNS = ("field", "verdict", "severity", "counted", "candidate", "reference", "distance", "ratio", "times", "reason")
+_COLUMNS = (
+    *("field", "verdict", "severity", "counted", "value_candidate", "value_reference"),
+    *("distance", "ratio", "times", "reason"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +34,8 @@ class ArgumentComparison:
         One per pair of rows, on the candidate's index: ``equal``, ``different``, ``unreadable`` or ``not_recorded``.
     differences : DataFrame
         One row per field that is not the same: ``row`` (position of the pair), ``tool``, ``field``, ``verdict``,
-        ``severity``, ``counted``, ``candidate``, ``reference`` (canonical JSON text), ``distance``, ``ratio``,
-        ``times`` (the ratio as read), ``reason``.
+        ``severity``, ``counted``, ``value_candidate``, ``value_reference`` (canonical JSON text), ``distance``,
+        ``ratio``, ``times`` (the ratio as read), ``reason``.
     rules : ArgumentRules
         The rules that were applied.
     """
@@ -193,7 +196,7 @@ def _judge_pairs(
         rest, right = divmod(key, size)
         name, left = divmod(rest, size)
         tool = names.values[name - 1] if name else None
-        found.append(compare_call(new.objects[left], old.objects[right], tool=tool, rules=rules))
+        found.append(compare_call(new.object(left), old.object(right), tool=tool, rules=rules))
     return found, back
 
 
@@ -203,7 +206,7 @@ def _absent_call(row: int, new: Texts, old: Texts, unread: Sequence[pd.Series | 
     reasons = []
     for side, texts, why in zip(("candidate", "reference"), (new, old), unread, strict=True):
         here = texts.codes[row] >= 0
-        values.append(texts.objects[texts.codes[row]] if here else None)
+        values.append(texts.object(int(texts.codes[row])) if here else None)
         lost = None if here or why is None or pd.isna(why.iloc[row]) else str(why.iloc[row])
         if not here:
             reasons.append(f"{side} not recorded" if lost is None else f"{side} unreadable: {lost[:80]}")

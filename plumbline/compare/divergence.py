@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -86,13 +87,13 @@ def find_divergences(pairs: pd.DataFrame, edits: pd.DataFrame, differences: pd.D
     rows: list[Any] = list(counted.itertuples())
     for row in rows:
         fields.setdefault((row.pair, row.candidate_step), []).append(row)
-    trials = pairs.set_index("pair")
+    trials = list(zip(pairs["candidate"], pairs["reference"], strict=True))
     found: list[Divergence] = []
-    concerned = edits[edits["pair"].isin(edits.loc[parted, "pair"].unique())]
-    for _, of_pair in concerned.assign(parted=parted).groupby("pair", sort=True):
-        pair = int(of_pair["pair"].iloc[0])
-        for stretch, following in _stretches(list(of_pair.itertuples())):
-            found.append(_divergence(pair, trials.loc[pair], stretch, following, fields))
+    concerned = edits[edits["pair"].isin(edits.loc[parted, "pair"].unique())].assign(parted=parted)
+    every: list[Any] = list(concerned.itertuples())
+    for pair, of_pair in groupby(every, key=lambda row: int(row.pair)):
+        for stretch, following in _stretches(list(of_pair)):
+            found.append(_divergence(pair, trials[pair], stretch, following, fields))
     return tuple(found)
 
 
@@ -110,7 +111,7 @@ def _stretches(rows: list[Any]) -> Iterator[tuple[list[Any], Any]]:
 
 
 def _divergence(
-    pair: int, trial: Any, stretch: list[Any], following: Any, fields: dict[tuple[int, int], list[Any]]
+    pair: int, trials: tuple[str, str], stretch: list[Any], following: Any, fields: dict[tuple[int, int], list[Any]]
 ) -> Divergence:
     told = [
         field
@@ -121,8 +122,7 @@ def _divergence(
     grave = [row.severity for row in stretch if not pd.isna(row.severity)] + [field.severity for field in told]
     return Divergence(
         pair,
-        trial["candidate"],
-        trial["reference"],
+        *trials,
         _first(row.candidate_step for row in stretch),
         _first(row.reference_step for row in stretch),
         tuple("arguments" if row.edit == "match" else row.edit for row in stretch),
@@ -141,5 +141,7 @@ def _first(steps: Iterator[Any]) -> int | None:
 
 def _sentence(field: Any) -> str:
     times = f" ({field.times})" if field.times else ""
-    one, other = ("not recorded" if pd.isna(value) else value for value in (field.reference, field.candidate))
+    one, other = (
+        "not recorded" if pd.isna(value) else value for value in (field.value_reference, field.value_candidate)
+    )
     return f"{field.tool}.{field.field}: expected {one}, came {other}{times}; {field.reason}"

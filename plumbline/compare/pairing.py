@@ -9,7 +9,7 @@ import numpy as np
 
 from plumbline.compare.quantities import identity_key
 
-__all__ = ["best_pairing", "pair_items"]
+__all__ = ["best_pairing", "cheapest_pairing", "pair_items"]
 
 
 def best_pairing(cost: np.ndarray) -> list[tuple[int, int]]:
@@ -37,15 +37,21 @@ def best_pairing(cost: np.ndarray) -> list[tuple[int, int]]:
     """
     if cost.size == 0:
         return []
-    if cost.shape == (1, 1):
-        return [(0, 0)]
-    from scipy.optimize import linear_sum_assignment
-
     disagreeing = cost > 0
     # Excess is scaled so that all of it together weighs less than one more pair that agrees.
-    weight = disagreeing + np.where(disagreeing, cost - 1.0, 0.0) / (4.0 * min(cost.shape))
-    rows, columns = linear_sum_assignment(weight)
-    return [(int(row), int(column)) for row, column in zip(rows, columns, strict=True)]
+    return cheapest_pairing(disagreeing + np.where(disagreeing, cost - 1.0, 0.0) / (4.0 * min(cost.shape)))
+
+
+def cheapest_pairing(cost: np.ndarray) -> list[tuple[int, int]]:
+    """Pair rows with columns at the least total cost, as many pairs as the shorter side has."""
+    rows, columns = cost.shape
+    if min(rows, columns) == 1:  # no need to load scipy
+        best = int(cost.argmin())
+        return [(best, 0) if columns == 1 else (0, best)]
+    from scipy.optimize import linear_sum_assignment
+
+    chosen = linear_sum_assignment(cost)
+    return [(int(row), int(column)) for row, column in zip(*chosen, strict=True)]
 
 
 def pair_items(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plumbline.compare.kernel import EXTRA, MATCH, SKIPPED, SUBSTITUTE
+from plumbline.compare.pairing import cheapest_pairing
 
 __all__ = ["EDITS", "Edit", "Side", "refine"]
 
@@ -120,8 +121,6 @@ def _assign(
 ) -> list[Pair]:
     if not rows or not columns:
         return []
-    from scipy.optimize import linear_sum_assignment
-
     far = len(reference.symbols) + len(candidate.symbols) + 1
     near = np.array([[abs(r - c) for c in columns] for r in rows], float)
     unpublished = np.array([[(r, c) not in already for c in columns] for r in rows])
@@ -129,8 +128,8 @@ def _assign(
         [[not same(symbol, candidate.arguments[c], reference.arguments[r]) for c in columns] for r in rows]
     )
     most = min(len(rows), len(columns)) + 1
-    chosen = linear_sum_assignment(near + far * most * (unpublished + most * unequal))
-    return [(rows[i], columns[j]) for i, j in zip(*chosen, strict=True)]
+    chosen = cheapest_pairing(near + far * most * (unpublished + most * unequal))
+    return [(rows[i], columns[j]) for i, j in chosen]
 
 
 def _first_of_repeats(pairs: list[Pair], candidate: Side, same: Same) -> list[Pair]:

@@ -105,7 +105,7 @@ class TextJudge:
         """Return the comparison of two texts as arguments of one step."""
         key = (symbol, candidate, reference)
         if key not in self._known:
-            one, other = self.texts.objects[candidate], self.texts.objects[reference]
+            one, other = self.texts.object(candidate), self.texts.object(reference)
             self._known[key] = compare_call(one, other, tool=self.symbols[symbol][1], rules=self.rules)
         return self._known[key]
 
@@ -154,7 +154,7 @@ def _facts(side: tuple[Paths, StepFacts, int], position: int) -> CallFacts:
     value: Any = _result(facts.results.values[result]) if result >= 0 else None
     return CallFacts(
         name if kind == "tool_call" else None,
-        facts.arguments.objects[given] if given >= 0 else None,
+        facts.arguments.object(given) if given >= 0 else None,
         value,
         result >= 0,
     )

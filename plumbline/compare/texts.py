@@ -34,24 +34,32 @@ class Texts:
     values: tuple[str, ...]
 
     @cached_property
-    def objects(self) -> list[Mapping[str, Any]]:
-        """The arguments that each distinct text holds.
+    def _read(self) -> dict[int, Mapping[str, Any]]:
+        return {}
+
+    def object(self, code: int) -> Mapping[str, Any]:
+        """Return the arguments that one distinct text holds; each is read once, when it is asked for.
 
         Raises
         ------
         ArgumentsError
-            A text is not JSON, or no JSON object.
+            The text is not JSON, or no JSON object.
         """
-        return [self._object(code, text) for code, text in enumerate(self.values)]
+        if code not in self._read:
+            text = self.values[code]
+            try:
+                found = parse_json(text)
+            except ValueError as error:
+                self._refuse(code, text, f"not JSON ({error})")
+            if not isinstance(found, dict):
+                self._refuse(code, text, "no JSON object")
+            self._read[code] = found
+        return self._read[code]
 
-    def _object(self, code: int, text: str) -> Mapping[str, Any]:
-        try:
-            found = parse_json(text)
-        except ValueError as error:
-            self._refuse(code, text, f"not JSON ({error})")
-        if not isinstance(found, dict):
-            self._refuse(code, text, "no JSON object")
-        return found
+    @property
+    def objects(self) -> list[Mapping[str, Any]]:
+        """The arguments that each distinct text holds."""
+        return [self.object(code) for code in range(len(self.values))]
 
     def _refuse(self, code: int, text: str, why: str) -> NoReturn:
         row = int(np.flatnonzero(self.codes == code)[0]) if (self.codes == code).any() else -1

@@ -48,7 +48,7 @@ def exact_number(value: Any) -> Decimal | None:
 
 
 def kind_of(value: Any) -> str:
-    """Return the JSON kind of a value: null, boolean, number, text, list, object, or the name of its Python type."""
+    """Return the JSON kind of a value: null, boolean, number, text, list, object, or ``Python …``."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -59,7 +59,7 @@ def kind_of(value: Any) -> str:
         return "number"
     if isinstance(value, list | tuple):
         return "list"
-    return "object" if isinstance(value, Mapping) else type(value).__name__
+    return "object" if isinstance(value, Mapping) else f"Python {type(value).__name__}"
 
 
 def between(value: Decimal, low: Decimal, high: Decimal) -> bool:

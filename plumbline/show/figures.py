@@ -15,6 +15,8 @@ from plumbline.show.tables import Format, table_html
 
 __all__ = ["figure"]
 
+MEASURED = ("percent", "points", "low", "high")
+
 
 def figure(
     chart: Any,
@@ -61,9 +63,7 @@ def figure(
             f"the description only repeats the title {title!r}; say what the figure shows, with numbers"
         )
     svg = chart_svg(described)
-    table = (
-        data if isinstance(data, Html) else table_html(_without_empty(data), caption=f"Data: {title}", formats=formats)
-    )
+    table = data if isinstance(data, Html) else _data_table(data, title, formats or {})
     said = "".join(f'<p class="pl-note">{escape(note)}</p>' for note in notes)
     width = re.search(r'<svg [^>]*?\bwidth="([\d.]+)"', svg)
     natural = f' style="--pl-width: {width.group(1)}px"' if width else ""
@@ -76,6 +76,10 @@ def figure(
     return Html(markup, "\n".join([title, words, *notes, "", table.text]), svg)
 
 
-def _without_empty(data: pd.DataFrame) -> pd.DataFrame:
-    """Leave out columns that hold nothing in any row, such as notes nobody made."""
-    return data[[name for name in data.columns if not (data[name].isna() | (data[name].astype("str") == "")).all()]]
+def _data_table(data: pd.DataFrame, title: str, formats: Mapping[str, Format]) -> Html:
+    """Show the data with one number of decimals for value and interval, without columns that hold nothing."""
+    empty = [name for name in data.columns if (data[name].isna() | (data[name].astype("str") == "")).all()]
+    shown = data[[name for name in data.columns if name not in empty or name in ("percent", "points")]]
+    usual = {name: ".2f" for name in MEASURED if name in shown.columns}
+    chosen = {name: how for name, how in {**usual, **formats}.items() if name not in empty or name in shown.columns}
+    return table_html(shown, caption=f"Data: {title}", formats=chosen)

@@ -13,6 +13,7 @@ from typing import Any
 
 from plumbline.base.errors import InputError, NotFoundError, ParameterError
 from plumbline.base.paths import data_folder, studies_folder
+from plumbline.run import Run, read_run
 from plumbline.study.figures import Figures
 from plumbline.study.parameters import Parameter, checked
 from plumbline.study.pins import Pin, PinReport, check_pins, read_pins
@@ -22,7 +23,7 @@ __all__ = ["RESULT", "Published", "Study", "list_studies", "load_study"]
 
 RESULT = "application/vnd.plumbline.result+json"
 
-_NEEDED = ("title", "question", "plan", "would_change_our_mind", "parameters")
+_NEEDED = ("title", "question", "plan", "runs", "would_change_our_mind", "parameters")
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,20 @@ class Study:
             parameters[name] == p.default for name, p in self.parameters.items() if p.type not in ("folder", "output")
         )
 
+    def runs(self, parameters: Mapping[str, Any] | None = None) -> dict[str, Run]:
+        """Read the recorded runs that ``study.yaml`` names, by name.
+
+        Raises
+        ------
+        NotFoundError
+            The data folder or a run is not there.
+        DigestError
+            A run is not what was saved.
+        """
+        values = self.check_parameters(parameters or {})
+        folder = data_folder(values.get("data") or None)
+        return {name: read_run(folder / place) for name, place in self.spec["runs"].items()}
+
     def figures(self, parameters: Mapping[str, Any] | None = None) -> Figures:
         """Compute every figure of the study from the recorded runs.
 
@@ -125,8 +140,7 @@ class Study:
             Figure id to value (plain JSON values), with the trials behind each.
         """
         values = self.check_parameters(parameters or {})
-        values["data"] = str(data_folder(values.get("data") or None))
-        figures: Figures = self.module.figures(values)
+        figures: Figures = self.module.figures(values, self.runs(values))
         return figures
 
     def check(self, figures: Mapping[str, Any]) -> PinReport:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 import plumbline as plumb
-from plumbline.analysis import as_treated, exposure, graded, tally
-from plumbline.base.paths import data_folder
+from plumbline.analysis import as_treated, exposure, graded, share, tally
 from plumbline.domains.procure_to_pay.truth import grade_published
 from plumbline.running import FaultPlan
 from plumbline.stats import exact_permutation, mcnemar, monte_carlo_check, newcombe, pair_table, sign_flip
@@ -36,11 +34,6 @@ PAIR = ("plan_execute/INV-7002/tool_fault/0/0", "plan_execute/INV-7002/tool_faul
 """The trial shown side by side: the same fault on the same invoice, in ``parity`` (no retry) and in ``retry``."""
 
 
-def load(data: str | Path) -> dict[str, plumb.Run]:
-    """Read the three founding runs; an empty ``data`` means the checkout's own."""
-    return {name: plumb.read_run(data_folder(data) / "procure_to_pay" / name) for name in STUDIES}
-
-
 def corrected_run(*, repetitions: int = 2) -> Recording:
     """Run both executors afresh, with a fault of its own planned for every tool_fault trial."""
     domain = plumb.load_domain("procure_to_pay")
@@ -53,10 +46,9 @@ def corrected_run(*, repetitions: int = 2) -> Recording:
     return plumb.run_plan(domain, arms, plan, run_id="corrected", faults=faults, provenance="live")
 
 
-def figures(values: Mapping[str, Any]) -> Figures:
+def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures:
     """Return every figure of the study, see ``Study.figures``."""
     found = Figures()
-    runs = load(values["data"])
     ok = {name: graded(run, grade_published) for name, run in runs.items()}
     confidence = values["confidence"]
     for name, run in runs.items():
@@ -100,7 +92,7 @@ def _headline(found: Figures, runs: Mapping[str, plumb.Run], ok: Mapping[str, pd
         for row in table[table["arm"] == arm].to_dict("records"):
             cell = trials[(trials["arm"] == arm) & (trials["perturbation"] == row["perturbation"])]["trial_id"]
             failed = [t for t in cell if ok[run][t] is not pd.NA and not ok[run][t]]
-            found.add(f"headline/{row['perturbation']}/{column}", _share(row), trials=failed)
+            found.add(f"headline/{row['perturbation']}/{column}", share(row), trials=failed)
             found.add(f"missing/{row['perturbation']}/{column}", int(row["missing"]))
 
 
@@ -132,7 +124,7 @@ def _exposure(found: Figures, runs: Mapping[str, plumb.Run], ok: Mapping[str, pd
                     & (run.trials["exposure"] == row["exposure"])
                 ]["trial_id"]
                 found.add(
-                    f"as_treated/{name}/{row['arm']}/{row['exposure']}/{measure}", _share(row), trials=list(trials)
+                    f"as_treated/{name}/{row['arm']}/{row['exposure']}/{measure}", share(row), trials=list(trials)
                 )
 
 
@@ -153,7 +145,7 @@ def _corrected(found: Figures, run: Recording, confidence: float) -> None:
     shares = {}
     for row in tally(run, ok, by=["arm"], confidence=confidence).to_dict("records"):
         failed = run.trials[(run.trials["arm"] == row["arm"]) & ~ok.to_numpy(bool, na_value=True)]["trial_id"]
-        shares[row["arm"]] = found.add(f"corrected/{row['arm']}/outcome", _share(row), trials=list(failed))
+        shares[row["arm"]] = found.add(f"corrected/{row['arm']}/outcome", share(row), trials=list(failed))
     a, b = shares["three_retries"], shares["no_retry"]
     gain = newcombe((a["k"], b["k"]), (a["n"], b["n"]), confidence=confidence)
     found.add("corrected/effect", {"value": gain.value, "low": gain.low, "high": gain.high})
@@ -171,8 +163,3 @@ def _corrected(found: Figures, run: Recording, confidence: float) -> None:
     by_tasks = sign_flip(gains)
     found.add("corrected/task_level_p", by_tasks.p)
     found.add("corrected/task_level_smallest_p", by_tasks.smallest_attainable_p)
-
-
-def _share(row: Mapping[str, Any]) -> dict[str, Any]:
-    ends = {name: None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")}
-    return {"k": int(row["k"]), "n": int(row["n"]), **ends}

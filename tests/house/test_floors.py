@@ -18,11 +18,11 @@ FLOORS = {
     "running": 4,
     "decide": 5,
     "show": 6,
-    "study": 7,
     "domain": 7,
     "run": 7,
+    "study": 8,
     "accessors": 8,
-    "cli": 8,
+    "cli": 9,
 }
 FREE = {"_version", "_hook", "__init__", "__main__"}
 """The package root's own files: lazy names and the hook, which import by name at run time only."""

@@ -93,7 +93,7 @@ def compare_with_oracle(verdicts, policy, drawn, known):
     return seen
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(trials(), contexts())
 def test_json_arguments(drawn, known):
     recording = to_recording(drawn, known)

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
+from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import ParameterError, PolicyError
 from plumbline.rules import (
     VERDICTS,
@@ -21,24 +22,40 @@ from plumbline.rules import (
     Reason,
     When,
     check,
+    prepare,
 )
 from plumbline.traces import Recording
 
+TRIAL = "a/t/baseline/0/0"
 
-def run(*calls, status="completed", context=None, kind="tool_call"):
-    """One trial; a call is a name, or (name, arguments), or (name, arguments, status)."""
+
+def frames(*calls, status="completed", kind="tool_call"):
+    """Steps and trials of one trial; a call is a name, or (name, arguments), or (name, arguments, status)."""
     rows = []
     for call in calls:
         parts = (call, {}, "ok") if isinstance(call, str) else (*call, "ok")[:3]
         step = dict(zip(("name", "arguments", "status"), parts, strict=True))
-        rows.append({"trial_id": "a/t/baseline/0/0", "kind": kind, **step})
-    columns = ["trial_id", "kind", "name", "arguments", "status"]
-    trials = pd.DataFrame({"arm": ["a"], "task_id": ["t"], "status": [status]})
-    return Recording(trials, pd.DataFrame(rows, columns=columns), run_id="r", tasks={"t": {"context": context or {}}})
+        rows.append({"trial_id": TRIAL, "kind": kind, **step})
+    trials = pd.DataFrame({"trial_id": [TRIAL], "arm": ["a"], "task_id": ["t"], "status": [status]})
+    return pd.DataFrame(rows, columns=["trial_id", "kind", "name", "arguments", "status"]), trials
 
 
-def judged(rule, recording, **kwargs):
-    verdicts = check(recording, Policy("p", [rule]), **kwargs)
+def recorded(*calls, context=None, **options):
+    steps, trials = frames(*calls, **options)
+    return Recording(trials, steps, run_id="r", tasks={"t": {"context": context or {}}})
+
+
+def run(*calls, context=None, **options):
+    """The same as a prepared table with its context: a recording checks every row, which takes longer."""
+    steps, trials = frames(*calls, **options)
+    texts = [None if a is None else canonical_json(a) for a in steps["arguments"]]
+    steps["arguments"] = pd.Series(texts, dtype="str")
+    return prepare(steps, trials), {"t": context or {}}
+
+
+def judged(rule, made, contexts=None):
+    recording, known = made
+    verdicts = check(recording, Policy("p", [rule]), contexts=contexts or known)
     witness = int(verdicts.witness[0, 0])
     return VERDICTS[verdicts.verdict[0, 0]], None if witness < 0 else witness, Reason(int(verdicts.reason[0, 0]))
 
@@ -157,7 +174,8 @@ def test_arguments_read_in_part_are_judged_where_they_were_read():
 
     def verdict(arguments, rule):
         steps = pd.DataFrame([{**step, "arguments": arguments}])
-        return judged(rule, Recording(trials, steps, run_id="r", tasks={"t": {"context": {"total": 5}}}))[0]
+        recording = Recording(trials, steps, run_id="r", tasks={"t": {"context": {"total": 5}}})
+        return judged(rule, (recording, None))[0]
 
     rule = ArgEquals("pay", "amount", from_context="total")
     assert verdict({"amount": 5}, rule) == "held"
@@ -214,7 +232,7 @@ def test_arg_satisfies_by_predicate():
 
 def test_a_predicate_that_raises_or_says_neither_is_named():
     def run_with(predicate, *calls):
-        return check(run(*calls, context={}), Policy("p", [ArgSatisfies("pay", id="odd", predicate=predicate)]))
+        return check(run(*calls)[0], Policy("p", [ArgSatisfies("pay", id="odd", predicate=predicate)]))
 
     place = r"predicate of rule 'odd' on trial 'a/t/baseline/0/0', step 1"
     with pytest.raises(PolicyError, match=f"{place}: it raised KeyError: 'amount'") as caught:
@@ -238,7 +256,7 @@ def test_a_predicate_cannot_change_what_others_see():
         return True
 
     rules = [ArgSatisfies("pay", id="greedy", predicate=greedy), ArgEquals("pay", "amount", from_context="total")]
-    verdicts = check(run(("pay", {"amount": 5}), context={"total": 5}), Policy("p", rules))
+    verdicts = check(recorded(("pay", {"amount": 5}), context={"total": 5}), Policy("p", rules))
     assert verdicts.verdict.tolist() == [[0], [0]]
 
 
@@ -304,26 +322,28 @@ def test_an_error_of_the_agent_is_behaviour():
     assert judged(Ordering("check", "pay"), run(status="agent_error"))[0] == "vacuous"
 
 
-def test_contexts_given_by_hand():
-    rule = ArgEquals("pay", "amount", from_context="total")
-    recording = run(("pay", {"amount": 5}), context={"total": 6})
-    assert judged(rule, recording)[0] == "violated"
-    assert judged(rule, recording, contexts={"t": {"total": 5}, "other": {}})[0] == "held"
-    with pytest.raises(ParameterError, match="contexts lack 1 tasks of the run, such as 't'"):
-        judged(rule, recording, contexts={})
-    with pytest.raises(ParameterError, match="holds a set under 'total'"):
-        judged(rule, recording, contexts={"t": {"total": {5}}})
-    with pytest.raises(ParameterError, match="must be a mapping"):
-        judged(rule, recording, contexts={"t": 5})
-    with pytest.raises(ParameterError, match="must map"):
-        judged(rule, recording, contexts=[])
+def test_contexts_come_from_the_run_or_by_hand():
+    policy = Policy("p", [ArgEquals("pay", "amount", from_context="total")])
+    recording = recorded(("pay", {"amount": 5}), context={"total": 6})
+    assert check(recording, policy).verdict.tolist() == [[VERDICTS.index("violated")]]
+    assert check(recording, policy, contexts={"t": {"total": 5}, "other": {}}).verdict.tolist() == [[0]]
+    for contexts, message in (
+        ({}, "contexts lack 1 tasks of the run, such as 't'"),
+        ({"t": {"total": {5}}}, "holds a Python set under 'total'"),
+        ({"t": {"total": [1, object()]}}, "holds a Python object under 'total'"),
+        ({"t": {3: 5}}, "holds the key 3"),
+        ({"t": 5}, "must be a mapping"),
+        ([], "must map"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            check(recording, policy, contexts=contexts)
 
 
 def test_what_cannot_be_checked_raises():
     with pytest.raises(ParameterError, match="policy must be a Policy"):
-        check(run(), [MustCall("a")])
+        check(recorded(), [MustCall("a")])
     with pytest.raises(ParameterError, match="recording must be"):
-        check(run().steps, Policy("p", [MustCall("a")]))
-    empty = Recording(run().trials.iloc[:0], run_id="r")
+        check(recorded().steps, Policy("p", [MustCall("a")]))
+    empty = Recording(recorded().trials.iloc[:0], run_id="r")
     with pytest.raises(ParameterError, match="holds no trials"):
         check(empty, Policy("p", [MustCall("a")]))

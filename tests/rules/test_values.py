@@ -118,7 +118,7 @@ def test_kinds_and_numbers():
     assert [kind_of(v) for v in (None, True, 1, 1.5, Decimal(1), "x", (1,), {})] == [
         "null", "boolean", "number", "number", "number", "text", "list", "object",
     ]  # fmt: skip
-    assert kind_of({1}) == "set"
+    assert kind_of({1}) == "Python set"
     assert exact_number(0.1) == Decimal("0.1")
     assert exact_number(True) is None
     assert exact_number("1") is None

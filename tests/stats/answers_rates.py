@@ -116,9 +116,7 @@ def certified(entry: Entry) -> Entry:
     rule = published_minimum({name: wilson(*pair) for name, pair in observed.items()})
     if "missing" not in entry["inputs"]:
         return {"minimum": complete.bound, "published": round(rule.bound, 4)}
-    bounds = {
-        name: missing_bounds(c, n, n + entry["inputs"]["missing"][name]) for name, (c, n) in observed.items()
-    }
+    bounds = {name: missing_bounds(c, n, n + entry["inputs"]["missing"][name]) for name, (c, n) in observed.items()}
     failed = worst_case({name: found.worst for name, found in bounds.items()}).bound
     passed = worst_case({name: found.best for name, found in bounds.items()}).bound
     return {
@@ -170,9 +168,7 @@ def tau_bench(entry: Entry) -> Entry:
 
 def scenarios(entry: Entry) -> Entry:
     given = entry["inputs"]
-    rows = rho_scenarios(
-        given["successes"], given["n"], runs_per_cluster=given["runs_per_task"], rhos=given["rho"]
-    )
+    rows = rho_scenarios(given["successes"], given["n"], runs_per_cluster=given["runs_per_task"], rhos=given["rho"])
     return {
         str(rho): {
             "design_effect": row.design_effect,

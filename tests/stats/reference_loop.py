@@ -35,7 +35,9 @@ def tolerance(id: str, path: str) -> float:
     name = path.split("/")[0]
     if id.startswith("equivalence-") and name.startswith("exact_"):
         return 1e-6
-    return next((size for start, size in LOOSER.items() if name.startswith(start) and id.startswith("permutation")), 1e-9)
+    return next(
+        (size for start, size in LOOSER.items() if name.startswith(start) and id.startswith("permutation")), 1e-9
+    )
 
 
 def agrees(found: Any, expected: Any, relative: float) -> bool:

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.base.errors import ParameterError
@@ -44,6 +44,7 @@ def test_mean_and_variance_equal_enumeration(shares):
         assert agreement_moments(shares, n) == (mean, variance)
 
 
+@settings(max_examples=40, deadline=None)
 @given(counts)
 def test_jackknife_equals_deleting_runs(sizes):
     found = pairwise_agreement(sizes)
@@ -80,6 +81,7 @@ def test_ten_of_ten_bounds_the_common_behaviour():
     assert shared.modal_share.confidence == pytest.approx(0.975)
 
 
+@settings(max_examples=40, deadline=None)
 @given(counts)
 def test_similarity_of_identical_behaviour_is_the_agreement(sizes):
     runs = np.array([kind for kind, size in enumerate(sizes) for _ in range(size)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.base.errors import ParameterError
@@ -19,6 +19,7 @@ def trials(draw):
     return draw(st.integers(0, finished)), finished, planned
 
 
+@settings(max_examples=40, deadline=None)
 @given(trials(), st.data())
 def test_dropping_finished_runs_never_raises_the_worst_end(counts, data):
     c, done, planned = counts
@@ -31,6 +32,7 @@ def test_dropping_finished_runs_never_raises_the_worst_end(counts, data):
     assert after.width >= before.width
 
 
+@settings(max_examples=40, deadline=None)
 @given(trials())
 def test_ends_bracket_the_finished_runs(counts):
     found = missing_bounds(*counts)

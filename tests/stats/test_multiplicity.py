@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
@@ -19,6 +19,7 @@ def family_of(p, kind="critical"):
     return Family(name="f", members=tuple(p), kind=kind)
 
 
+@settings(max_examples=40, deadline=None)
 @given(values)
 def test_holm_by_its_definition(values):
     p = {str(i): value for i, value in enumerate(values)}
@@ -30,6 +31,7 @@ def test_holm_by_its_definition(values):
         assert found.adjusted[name] == pytest.approx(running)
 
 
+@settings(max_examples=40, deadline=None)
 @given(values)
 def test_benjamini_hochberg_equals_scipy(values):
     p = {str(i): value for i, value in enumerate(values)}

@@ -29,8 +29,10 @@ from plumbline.stats import (
     task_equivalence,
 )
 
-tables = st.tuples(*[st.integers(0, 30)] * 4).filter(sum).map(
-    lambda t: PairTable(both=t[0], only_first=t[1], only_second=t[2], neither=t[3])
+tables = (
+    st.tuples(*[st.integers(0, 30)] * 4)
+    .filter(sum)
+    .map(lambda t: PairTable(both=t[0], only_first=t[1], only_second=t[2], neither=t[3]))
 )
 
 
@@ -50,7 +52,7 @@ def test_impossible_pairs_raise(a, b):
         pair_table(a, b)
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_equals_the_binomial_test(b, c):
     found = mcnemar(b, c)
@@ -72,16 +74,24 @@ def test_no_discordant_pair_is_no_evidence():
 def test_margins_do_not_determine_a_paired_p():
     """Two arms with 5 and 3 failures of 20: the p depends on which pairs failed together."""
     options = mcnemar_compatible(5, 3, 20)
-    assert [(o.both_failed, o.only_second, o.only_first) for o in options] == [(0, 5, 3), (1, 4, 2), (2, 3, 1), (3, 2, 0)]
+    assert [(o.both_failed, o.only_second, o.only_first) for o in options] == [
+        (0, 5, 3),
+        (1, 4, 2),
+        (2, 3, 1),
+        (3, 2, 0),
+    ]
     assert len({o.p for o in options}) == 4
     with pytest.raises(ParameterError, match="do not fit"):
         mcnemar_compatible(5, 30, 20)
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=9), st.sampled_from(["two-sided", "greater", "less"]))
 def test_sign_flip_equals_enumeration(differences, alternative):
-    sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in product([1, -1], repeat=len(differences))]
+    sums = [
+        sum(s * d for s, d in zip(signs, differences, strict=True))
+        for signs in product([1, -1], repeat=len(differences))
+    ]
     seen = sum(differences)
     extreme = {
         "two-sided": [abs(s) >= abs(seen) for s in sums],

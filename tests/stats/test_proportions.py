@@ -58,6 +58,7 @@ def test_case_c15():
             assert 0 <= found.low < found.high <= 1
 
 
+@settings(max_examples=60, deadline=None)
 @given(counts, st.sampled_from(sorted(METHODS)), st.sampled_from(SIDES), st.floats(0.5, 0.999))
 def test_bounds_stay_in_range_mirror_and_rise_with_successes(pair, method, sidedness, confidence):
     n = pair[1]
@@ -70,6 +71,7 @@ def test_bounds_stay_in_range_mirror_and_rise_with_successes(pair, method, sided
         assert low == pytest.approx(1 - high[::-1], abs=1e-15)
 
 
+@settings(max_examples=40, deadline=None)
 @given(counts, st.sampled_from(["wilson", "clopper_pearson"]))
 def test_interval_holds_its_estimate_and_one_sided_is_tighter(pair, method):
     c, n = pair
@@ -81,7 +83,7 @@ def test_interval_holds_its_estimate_and_one_sided_is_tighter(pair, method):
     assert proportion(c, n, method=method, confidence=0.99).low <= two.low
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(counts)
 def test_equal_to_scipy(pair):
     c, n = pair

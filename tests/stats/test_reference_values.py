@@ -19,8 +19,14 @@ NOT_COMPUTED = {
     ("permutation-", "barnard_p_if_table_transposed_by_mistake"): "what a wrong call gives; tested apart",
     ("published-pairs-", "published_p"): "as printed, an input",
     ("parity-plan-execute-tool-fault-by-task", "faulted_runs_per_task"): "an input of the faulted correlation",
-    ("coverage-lower-", "clopper_pearson_one_sided_lower/at_c"): "every count gives 0.05: rounding decides which is named",
-    ("coverage-lower-", "clopper_pearson_one_sided_lower/at_p"): "every count gives 0.05: rounding decides which is named",
+    (
+        "coverage-lower-",
+        "clopper_pearson_one_sided_lower/at_c",
+    ): "every count gives 0.05: rounding decides which is named",
+    (
+        "coverage-lower-",
+        "clopper_pearson_one_sided_lower/at_p",
+    ): "every count gives 0.05: rounding decides which is named",
     ("reliabilitybench-counts", "counts"): "inferred from rounding, an input",
     ("reliabilitybench-counts", "rates"): "the inferred counts as shares, an input",
     ("semantic-invariance-counts", "count"): "inferred from rounding, an input",

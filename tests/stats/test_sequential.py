@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -18,8 +18,8 @@ from plumbline.stats import (
     combine_e_values,
     confidence_sequence,
     e_process,
-    peeking_probability,
     pass_probability,
+    peeking_probability,
     sprt_expected_runs,
     wilson,
 )
@@ -28,6 +28,7 @@ rates = st.floats(0.05, 0.98)
 counts = st.integers(1, 150).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 120), st.integers(0, 40), rates)
 def test_the_e_process_is_a_fair_bet_at_the_threshold(s, f, p0):
     """At the threshold the next e-value equals the present one on average, which is what makes looking free."""
@@ -58,6 +59,7 @@ def test_hopeless_counts_neither_crash_nor_help():
     assert e_process(10**6, 0, threshold=0.5).rejects()
 
 
+@settings(max_examples=40, deadline=None)
 @given(counts)
 def test_anytime_bounds_are_below_fixed_ones(pair):
     c, n = pair
@@ -71,6 +73,7 @@ def test_anytime_bounds_are_below_fixed_ones(pair):
     assert both.low == pytest.approx(1 - mirrored.high, abs=1e-12)
 
 
+@settings(max_examples=40, deadline=None)
 @given(counts, rates)
 def test_bound_and_evidence_agree(pair, p0):
     c, n = pair

@@ -152,7 +152,9 @@ def test_case_c16():
         pytest.skip("the shared cases are not beside this checkout")
     case = json.loads(file.read_text(encoding="utf-8"))
     given, expected = case["input"], case["expected"]
-    assert permutation_means(given["exact"]["a"], given["exact"]["b"]).p == pytest.approx(expected["exact_p"], abs=1e-12)
+    assert permutation_means(given["exact"]["a"], given["exact"]["b"]).p == pytest.approx(
+        expected["exact_p"], abs=1e-12
+    )
     assert permutation_means(given["constant"]["a"], given["constant"]["b"]).p == expected["constant_p"]
     chance = np.random.default_rng(given["random"]["seed"])
     random = permutation_means(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.base.errors import ParameterError
@@ -24,6 +24,7 @@ cell = st.integers(1, 80).flatmap(lambda n: st.tuples(st.integers(0, n), st.just
 cells = st.dictionaries(st.text("abcdef", min_size=1, max_size=3), cell, min_size=1, max_size=6)
 
 
+@settings(max_examples=40, deadline=None)
 @given(cells)
 def test_minimum_is_one_of_the_bounds_and_below_all(counts):
     found = worst_case({name: clopper_pearson(*pair) for name, pair in counts.items()})
@@ -33,6 +34,7 @@ def test_minimum_is_one_of_the_bounds_and_below_all(counts):
     assert set(found.cells) == {name for name, low in lows.items() if low == found.bound}
 
 
+@settings(max_examples=40, deadline=None)
 @given(cells)
 def test_simultaneous_bounds_are_lower_and_the_upper_one_is_above(counts):
     joint = simultaneous_bounds(counts)
