@@ -61,7 +61,7 @@ def equal_columns(
     fields = list(columns.keys())
     if set(fields) != set(expected):
         raise ParameterError(
-            f"the columns are {sorted(map(str, fields))} and the record has {sorted(expected)}; name the same."
+            f"the columns are {sorted(map(str, fields))} and the record has {sorted(expected)}; name the same fields."
         )
     if not fields:
         raise ParameterError("no column was given; an empty record is no comparison.")

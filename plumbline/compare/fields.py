@@ -51,7 +51,7 @@ def parse_path(path: str) -> tuple[Part, ...]:
     """
     parts: list[Part] = []
     position = 0
-    while isinstance(path, str) and position < len(path):
+    while isinstance(path, str) and position < len(path) and path[0] != ".":
         found = _TOKEN.match(path, position)
         if not found or (position and path[position] not in ".["):
             parts = []

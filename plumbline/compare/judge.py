@@ -69,10 +69,12 @@ def _exact(one: Any, other: Any, rule: FieldRule) -> Judgement:
     if read.same_value(one, other):
         return Judgement("equal", 0.0, _ratio(one, other), "the same recorded value")
     kinds = read.json_type(one), read.json_type(other)
-    if kinds[0] != kinds[1]:
-        return Judgement("different", None, None, f"the candidate is {describe(one)}, the reference {describe(other)}")
-    if kinds[0] in ("integer", "real"):
-        return Judgement("different", _gap(one, other), _ratio(one, other), "another number")
+    types = f"the candidate is {describe(one)}, the reference {describe(other)}" if kinds[0] != kinds[1] else ""
+    if read.is_number(one) and read.is_number(other):
+        distance = _gap(one, other) or None
+        return Judgement("different", distance, _ratio(one, other), types or "another number")
+    if types:
+        return Judgement("different", None, None, types)
     return Judgement("different", 1.0, None, f"another {'value' if kinds[0] == 'boolean' else kinds[0]}")
 
 

@@ -86,7 +86,9 @@ def arrow_text(column: pd.Series, name: str) -> pa.Array:
         found = pa.array(column, from_pandas=True)
         if isinstance(found, pa.ChunkedArray):
             found = found.combine_chunks() if found.num_chunks != 1 else found.chunk(0)
-        if pa.types.is_dictionary(found.type) or pa.types.is_null(found.type):
+        if found.null_count == len(found):
+            return pa.nulls(len(found), pa.large_string())
+        if pa.types.is_dictionary(found.type):
             found = found.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise ParameterError(f"column {name!r} holds something that is not text: {error}.") from None

@@ -204,7 +204,8 @@ class _Walk:
     def compare(self, candidate: Any, reference: Any, node: RuleNode, path: str, inherited: FieldRule) -> None:
         rule = node.rule or inherited
         if rule.kind == "ignore":
-            self.report(path, rule, "ignored", candidate, reference, None, None, "declared ignored")
+            if candidate is not MISSING or reference is not MISSING:
+                self.report(path, rule, "ignored", candidate, reference, None, None, "declared ignored")
             return
         if candidate is MISSING or reference is MISSING:
             declared = node.rule

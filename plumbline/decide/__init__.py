@@ -1,1 +1,5 @@
-"""Certificates and gates."""
+"""What is defensible: certificates, their verification, and gates."""
+
+from plumbline.decide.certificate import Certificate, certify
+
+__all__ = ["Certificate", "certify"]

@@ -103,7 +103,7 @@ def _fetches(element: Any) -> list[str]:
     faults = []
     for name in LOADS.get(element.name, ()):
         value = str(element.get(name, "")).strip()
-        candidates = [part.strip().split(" ")[0] for part in value.split(",")] if name == "srcset" else [value]
+        candidates = [part.split(" ")[0] for part in re.split(r",\s+", value)] if name == "srcset" else [value]
         if name == "srcdoc" and value:
             faults.append("<iframe srcdoc> holds a page of its own, which this check does not read")
             continue

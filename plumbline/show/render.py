@@ -17,6 +17,7 @@ from plumbline.show.theme import chart_config
 __all__ = ["chart_description", "chart_svg", "enable", "inline_svg", "svg_bundle"]
 
 _IDS = re.compile(r'\bid="([^"]+)"')
+_USES = re.compile(r'''(\bid="|url\(["']?#|\bhref="#)([^"')]+)(["')])''')
 
 
 def enable() -> None:
@@ -128,14 +129,13 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_ids(svg: str) -> str:
-    """Give ids a prefix drawn from the content: two charts of one page must not share a clip path."""
-    names = sorted(set(_IDS.findall(svg)), key=len, reverse=True)
-    prefix = "c" + hashlib.sha256(svg.encode()).hexdigest()[:10]
-    for name in names:
-        fresh = f"{prefix}-{name}"
-        svg = svg.replace(f'id="{name}"', f'id="{fresh}"').replace(f"url(#{name})", f"url(#{fresh})")
-        svg = svg.replace(f'href="#{name}"', f'href="#{fresh}"')
-    return svg
+    """Rename ids by order and content: Vega counts clip paths through a whole process, and a page holds many charts."""
+    order = {name: str(place) for place, name in enumerate(dict.fromkeys(_IDS.findall(svg)))}
+
+    def renamed(text: str, prefix: str) -> str:
+        return _USES.sub(lambda use: f"{use[1]}{prefix}{order[use[2]]}{use[3]}" if use[2] in order else use[0], text)
+
+    return renamed(svg, "c" + hashlib.sha256(renamed(svg, "").encode()).hexdigest()[:10] + "-")
 
 
 def _named(svg: str, description: str) -> str:

@@ -59,14 +59,15 @@ def two_arms(successes: Sequence[int], n: Sequence[int], minimum: int = 1) -> tu
 def count_arrays(successes: ArrayLike, n: ArrayLike, minimum: int = 0, what: str = "cell") -> tuple[Ints, Ints]:
     """Return two integer arrays of one shape with 0 <= successes <= n and n >= minimum."""
     c, total = _integers(successes, "successes"), _integers(n, "n")
-    try:
-        c, total = np.broadcast_arrays(c, total)
-    except ValueError:
-        raise ParameterError(f"successes has shape {c.shape} and n has shape {total.shape}; they must agree") from None
+    if c.shape != total.shape:
+        try:
+            c, total = np.broadcast_arrays(c, total)
+        except ValueError:
+            raise ParameterError(f"successes has shape {c.shape} and n {total.shape}; they must agree") from None
     if c.size == 0:
         raise ParameterError(f"no {what} was given: successes and n are empty")
-    bad = (c < 0) | (c > total) | (total < minimum)
-    if bad.any():
+    if c.min() < 0 or total.min() < minimum or (c > total).any():
+        bad = (c < 0) | (c > total) | (total < minimum)
         at = np.unravel_index(int(np.argmax(bad)), bad.shape)
         raise ParameterError(
             f"{what} {at[0] if at else 0} has {c[at]} successes of {total[at]} runs; "
@@ -78,7 +79,7 @@ def count_arrays(successes: ArrayLike, n: ArrayLike, minimum: int = 0, what: str
 def _integers(values: ArrayLike, name: str) -> Ints:
     array = np.asarray(values)
     if array.dtype.kind in "iu":
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
     raise ParameterError(f"{name} holds {array.dtype} values that are not all whole numbers; give counts")

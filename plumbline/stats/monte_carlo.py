@@ -80,7 +80,7 @@ def monte_carlo_check(published: float, exact: float, *, draws: int, decimals: i
     ----------
     Phipson and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9, 39.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc
 
     shown, size = probability(published, "published", closed=True), whole(draws, "draws", 1)
     places = whole(decimals, "decimals", 1)
@@ -92,7 +92,7 @@ def monte_carlo_check(published: float, exact: float, *, draws: int, decimals: i
     last = min(size, math.ceil((shown + half) * (size + 1) - 1))
     fits = tuple(k for k in range(first, last + 1) if round((k + 1) / (size + 1), places) == round(shown, places))
     se = math.sqrt(true * (1 - true) / size)
-    low, high = (int(binom.ppf(q, size, true)) for q in (0.025, 0.975))
+    low, high = _quantile(0.025, size, true), _quantile(0.975, size, true)
     return MonteCarloCheck(
         published=shown,
         exact=true,
@@ -103,6 +103,17 @@ def monte_carlo_check(published: float, exact: float, *, draws: int, decimals: i
         expected_count=size * true,
         count_range=(low, high),
         p_range=((low + 1) / (size + 1), (high + 1) / (size + 1)),
-        chance_at_least=float(binom.sf(fits[0] - 1, size, true)) if fits else None,
-        chance_at_most=float(binom.cdf(fits[-1], size, true)) if fits else None,
+        chance_at_least=float(bdtrc(fits[0] - 1, size, true)) if fits else None,
+        chance_at_most=float(bdtr(fits[-1], size, true)) if fits else None,
     )
+
+
+def _quantile(share: float, n: int, rate: float) -> int:
+    """Return the smallest count whose binomial distribution function reaches a share."""
+    from scipy.special import bdtr
+
+    low, high = -1, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if float(bdtr(middle, n, rate)) >= share else (middle, high)
+    return high

@@ -139,10 +139,9 @@ class Recording:
 
     @classmethod
     def _trusted(cls, trials: pd.DataFrame, steps: pd.DataFrame, **fields: Any) -> Self:
-        """Build from frames that were checked when they were saved and whose digest was verified."""
+        """Build from frames that were checked and, if a ``digest`` is given, are known to have it."""
         self = object.__new__(cls)
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(fields)
         self._fill(trials, steps)
         return self
 

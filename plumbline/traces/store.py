@@ -95,7 +95,7 @@ def read_run(path: Path, cls: type[R]) -> R:
     plan = None if manifest.get("plan") is None else Plan.from_dict(manifest["plan"])
     _verify(path, manifest, trials, steps, digests)
     fields = {k: manifest.get(k) for k in ("run_id", "tasks", "domain", "notes")}
-    return cls._trusted(trials, steps, plan=plan, **fields)
+    return cls._trusted(trials, steps, plan=plan, digest=manifest["digest"], **fields)
 
 
 def _manifest(path: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How fast rules are checked: goals P1 to P4 and P13, as ratios measured in one run.
 
-The bar is a plain numpy pass over the columns that the six rules read. `python -m tests.bench.rules_bench` prints the
+The bar is a plain numpy pass over the columns that the six rules read. `python -m tests.bench --only rules` prints the
 rows. The answers are compared with the plain-Python oracle before anything is timed.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -269,14 +268,3 @@ def _huge(columns: Synthetic, rounds: int) -> list[dict[str, Any]]:
         row("P3", f"6 rules, {n:,} steps: check / numpy pass", times.ratio("check", _PASS), 18, "<="),
         row("P13", f"peak bytes a step of check, {n:,} steps", peak, 16, "<="),
     ]
-
-
-def main() -> None:
-    tiny = os.environ.get("TINY") == "1"
-    for line in bench(tiny=tiny):
-        shown = line["note"] if line["ratio"] is None else f"{line['ratio']:10.2f}"
-        print(f"{line['id']:4} {line['what']:58} {shown:>10}  {line['better']} {line['goal']:g}  ok={line['ok']}")
-
-
-if __name__ == "__main__":
-    main()

@@ -203,7 +203,7 @@ def test_a_margin_is_needed(margin):
 def test_limits_are_said():
     with pytest.raises(ParameterError, match="use method='miettinen_nurminen'"):
         equivalence([1500, 1500], [1500, 1500], margin=0.05, method="exact")
-    with pytest.raises(ParameterError, match="below 0.5"):
+    with pytest.raises(ParameterError, match="below 0\\.5"):
         equivalence([5, 5], [6, 6], margin=0.1, alpha=0.5)
 
 

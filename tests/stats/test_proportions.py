@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from plumbline.base.errors import ParameterError
 from plumbline.stats import clopper_pearson, proportion, proportion_bounds, wilson
-from plumbline.stats.proportions import METHODS, SIDES
+from plumbline.stats.proportions import METHODS, SIDES, lower_bounds
 from tests.stats.reference_loop import SHARED
 
 FIT_FOR_ENDS = ["wilson", "wilson_cc", "clopper_pearson", "agresti_coull"]
@@ -83,6 +83,16 @@ def test_interval_holds_its_estimate_and_one_sided_is_tighter(pair, method):
     assert proportion(c, n, method=method, confidence=0.99).low <= two.low
 
 
+@settings(max_examples=40, deadline=None)
+@given(counts, st.floats(0.5, 0.999))
+def test_both_wilson_ends_at_once_are_the_two_ends(pair, confidence):
+    c, n = pair
+    low, high = proportion_bounds([c], [n], confidence=confidence)
+    tail = (1 - confidence) / 2
+    assert low[0] == lower_bounds(c, n, tail=tail, method="wilson")
+    assert high[0] == 1 - lower_bounds(n - c, n, tail=tail, method="wilson")
+
+
 @settings(max_examples=30, deadline=None)
 @given(counts)
 def test_equal_to_scipy(pair):
@@ -116,7 +126,7 @@ def test_what_is_unfit_for_a_gate_says_so():
     ("c", "n"), [(-1, 5), (6, 5), (1, -5), (math.nan, 5), (2.5, 5), (True, 5), ("3", 5), (None, 5), (math.inf, 5)]
 )
 def test_impossible_counts_raise(c, n):
-    with pytest.raises(ParameterError, match="successes|n is"):
+    with pytest.raises(ParameterError, match=r"successes|n is"):
         wilson(c, n)
 
 

@@ -1,4 +1,4 @@
-"""Every reference value about statistics, by id, at its stated tolerance; outputs left out are named with the reason."""
+"""Every reference value about statistics, by id, at its stated tolerance; outputs left out are named with why."""
 
 from __future__ import annotations
 

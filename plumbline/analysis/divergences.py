@@ -1,0 +1,164 @@
+"""Where trials leave their references, and where arguments differ at steps both have: one row each, then merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from plumbline.analysis.walks import Walks
+from plumbline.compare import ArgumentRules, align
+
+__all__ = ["DIVERGENCE", "Comparison", "compare_walks", "merged", "outcome_divergences"]
+
+DIVERGENCE: Final = ("kind", "step_index", "name", "field", "expected", "got", "severity")
+"""What makes two divergences the same. ``kind``: ``outcome``, ``skipped``, ``extra``, ``substitute`` or ``arg``;
+``step_index``: position in the reference path, of an extra step that of the step before it (-1 at the front), of an
+outcome -1; ``expected`` and ``got``: names of steps, or canonical JSON for arguments and outcomes; null for nothing."""
+
+_KINDS: Final = ("outcome", "skipped", "substitute", "arg", "extra")
+_TEXT: Final = "str" if pd.__version__ >= "3" else "object"
+_TOLD: Final = ("different", "missing", "extra")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Each candidate trial against its reference; arrays in the order of the candidates.
+
+    Parameters
+    ----------
+    same_path : ndarray of bool
+        Whether the two paths are equal.
+    matched, agreeing, undecided : ndarray of int64
+        Steps that the alignment matched, those among them whose arguments agree, and those whose arguments cannot be
+        compared because one side was not recorded or cannot be read.
+    edits, differences : DataFrame
+        Steps at which the paths differ, and counted argument differences at matched steps: ``trial_id`` and the
+        columns of ``DIVERGENCE``.
+    """
+
+    same_path: np.ndarray
+    matched: np.ndarray
+    agreeing: np.ndarray
+    undecided: np.ndarray
+    edits: pd.DataFrame
+    differences: pd.DataFrame
+
+    def arguments(self) -> pd.arrays.BooleanArray:
+        """Say for each candidate whether the arguments of all its matched steps agree; missing if it cannot be told."""
+        different = self.matched > self.agreeing + self.undecided
+        return pd.arrays.BooleanArray(self.matched == self.agreeing, ~different & (self.undecided > 0))
+
+
+def compare_walks(candidate: Walks, reference: Walks, pairs: Mapping[str, str], rules: ArgumentRules) -> Comparison:
+    """Compare candidate trials with one reference each, step by step, as published.
+
+    Parameters
+    ----------
+    candidate, reference : Walks
+        Both read as paths of the same kind.
+    pairs : mapping of candidate trial to reference trial
+    rules : ArgumentRules
+        How arguments are compared.
+
+    Returns
+    -------
+    Comparison
+    """
+    if not pairs:
+        nothing = np.zeros(0, np.int64)
+        return Comparison(nothing.astype(bool), nothing, nothing, nothing, _rows({}), _rows({}))
+    found = align(
+        candidate.steps,
+        reference.steps,
+        pairs=pairs,
+        path=candidate.path,
+        rules=rules,
+        empty={*candidate.stepless, *reference.stepless},
+    )
+    trials = np.array(list(pairs), object)
+    script, fields = found.script, found.script_differences
+    fields = fields[fields["counted"]]
+    told = fields["verdict"].isin(_TOLD)
+    differing = fields.loc[told, ["pair", "at"]].drop_duplicates()
+    unsure = fields.loc[~told, ["pair", "at"]].drop_duplicates()
+    unsure = unsure[~pd.MultiIndex.from_frame(unsure).isin(pd.MultiIndex.from_frame(differing))]
+    matched = found.pairs["match"].to_numpy(np.int64)
+    wrong, undecided = (np.bincount(rows["pair"], minlength=trials.size) for rows in (differing, unsure))
+    edits = script[script["edit"] != "match"]
+    return Comparison(
+        same_path=found.pairs["same_path"].to_numpy(bool),
+        matched=matched,
+        agreeing=matched - wrong - undecided,
+        undecided=undecided,
+        edits=_path_rows(edits, trials),
+        differences=_argument_rows(fields[told], trials),
+    )
+
+
+def _path_rows(edits: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
+    expected, got = edits["name_reference"], edits["name_candidate"]
+    columns = {
+        "trial_id": trials[edits["pair"]],
+        "kind": edits["edit"],
+        "step_index": edits["at"],
+        "name": expected.where(edits["edit"] != "extra", got),
+        "expected": expected.where(edits["edit"] != "extra", None),
+        "got": got.where(edits["edit"] != "skipped", None),
+        "severity": edits["severity"],
+    }
+    return _rows(columns)
+
+
+def _argument_rows(fields: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
+    columns = {
+        "trial_id": trials[fields["pair"]],
+        "kind": "arg",
+        "step_index": fields["at"],
+        "name": fields["tool"],
+        "field": fields["field"],
+        "expected": fields["value_reference"].where(fields["verdict"] != "extra", None),
+        "got": fields["value_candidate"].where(fields["verdict"] != "missing", None),
+        "severity": fields["severity"],
+    }
+    return _rows(columns)
+
+
+def outcome_divergences(
+    trials: list[str], expected: list[str | None], got: list[str | None]
+) -> pd.DataFrame:
+    """Return one row a trial whose outcome differs from the expected one; texts are canonical JSON."""
+    columns = {"trial_id": trials, "kind": "outcome", "step_index": -1, "expected": expected, "got": got}
+    return _rows({**columns, "severity": "critical"})
+
+
+def _rows(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame of ``trial_id`` and the columns of a divergence; a column that is not given is null."""
+    names = ("trial_id", *DIVERGENCE)
+    size = len(columns.get("trial_id", ()))
+    plain = {name: np.asarray(columns.get(name), object) for name in names}
+    frame = pd.DataFrame({name: np.broadcast_to(value, (size,)) for name, value in plain.items()})
+    return frame.astype({name: "int64" if name == "step_index" else _TEXT for name in names})
+
+
+def merged(rows: pd.DataFrame) -> pd.DataFrame:
+    """Merge the same divergence of several trials into one row.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``trial_id`` and the columns of ``DIVERGENCE``.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``DIVERGENCE``, ``count`` and ``trial_ids`` (tuple), by kind, then the most frequent first.
+    """
+    groups = rows.groupby(list(DIVERGENCE), sort=False, dropna=False)["trial_id"]
+    table = groups.agg([("count", "size"), ("trial_ids", lambda ids: tuple(sorted(ids)))]).reset_index()
+    rank = table["kind"].map({kind: place for place, kind in enumerate(_KINDS)}).to_numpy()
+    order = np.lexsort(([str(ids[0]) for ids in table["trial_ids"]], table["step_index"], -table["count"], rank))
+    return table.iloc[order].reset_index(drop=True)

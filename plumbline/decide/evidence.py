@@ -1,0 +1,72 @@
+"""What a certificate rests on, as digests: rows of the run, tasks, plan, policy, grader, parameters, version."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plumbline._version import __version__
+from plumbline.base.canonical import canonical_json
+from plumbline.decide.measures import Measured
+from plumbline.rules.fingerprint import callable_digest, callable_name
+from plumbline.stats.estimate import Result
+from plumbline.traces import Plan, Recording
+from plumbline.traces.digest import trial_digests
+
+__all__ = ["Evidence", "digest_of", "evidence"]
+
+_SHORT = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Result):
+    """Digests of everything that decides a certificate.
+
+    ``run`` covers every row of the run (arguments, results, errors, outcomes, prompts), its tasks and its own plan;
+    ``arm`` the rows of the arm; ``trials`` one short digest a trial, so that a changed row is named; ``plan`` what the
+    trials were counted against.
+    """
+
+    run_id: str
+    run: str
+    arm: str
+    tasks: str
+    plan: str | None
+    policy: str | None
+    policy_name: str | None
+    grade: str | None
+    grade_name: str | None
+    parameters: str
+    version: str
+    trials: dict[str, str]
+
+
+def digest_of(value: Any) -> str:
+    """Return the digest of a JSON value as ``sha256:…``."""
+    return "sha256:" + hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def evidence(
+    recording: Recording, *, arm: str, measured: Measured, plan: Plan | None, parameters: Mapping[str, Any]
+) -> Evidence:
+    """Take the digests of what a certificate of an arm rests on."""
+    rows = recording.trials["arm"] == arm
+    trials = recording.trials[rows]
+    digests = trial_digests(trials, recording.steps[recording.steps["arm"] == arm])
+    policy, grade = measured.policy, measured.grade
+    return Evidence(
+        run_id=recording.run_id,
+        run=recording.digest,
+        arm=digest_of(digests),
+        tasks=digest_of(recording.tasks),
+        plan=None if plan is None else digest_of(plan.to_dict()),
+        policy=None if policy is None else policy.digest,
+        policy_name=None if policy is None else f"{policy.name} version {policy.version}",
+        grade=None if grade is None else callable_digest(grade),
+        grade_name=None if grade is None else callable_name(grade),
+        parameters=digest_of(parameters),
+        version=__version__,
+        trials={name: found[:_SHORT] for name, found in zip(trials["trial_id"], digests, strict=True)},
+    )
