@@ -43,6 +43,7 @@ _HOMES = {
     "concat_runs": "plumbline.run",
     "load_domain": "plumbline.domain",
     "load_study": "plumbline.study",
+    "plan": "plumbline.stats:plan_runs",
     "read_policy": "plumbline.rules",
     "read_run": "plumbline.run",
     "run_plan": "plumbline.run",
@@ -55,7 +56,8 @@ __all__ = ["__version__", *sorted(_HOMES)]
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'plumbline' has no attribute {name!r}; its names are {', '.join(sorted(_HOMES))}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    module, _, attribute = _HOMES[name].partition(":")
+    value = getattr(importlib.import_module(module), attribute or name)
     globals()[name] = value
     return value
 

@@ -39,8 +39,9 @@ class Run(Recording):
     @classmethod
     def of(cls, recording: Recording) -> Run:
         """Return a recording as a run: the same rows, with the verbs."""
-        names = ("run_id", "tasks", "plan", "domain", "notes")
-        return cls._trusted(recording.trials, recording.steps, **{n: getattr(recording, n) for n in names})
+        names = ("run_id", "tasks", "plan", "domain", "notes", "digest")
+        known = {name: value for name, value in vars(recording).items() if name in names}
+        return cls._trusted(recording.trials, recording.steps, **known)
 
     def check(self, policy: Policy, *, contexts: Mapping[str, Mapping[str, Any]] | None = None) -> Verdicts:
         """Check every trial against every rule of a policy, see ``plumbline.check``."""
