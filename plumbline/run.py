@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import pandas as pd
 
-from plumbline import running
+from plumbline import decide, running
 from plumbline.base.errors import PlumblineError
 from plumbline.base.schema import STEPS, TRIALS
 from plumbline.rules import Policy, Verdicts
 from plumbline.rules import check as check_rules
-from plumbline.traces import Recording, concat_recordings
+from plumbline.stats.clusters import DECLARED_RHO
+from plumbline.traces import Plan, Recording, concat_recordings
 from plumbline.traces import read_run as read_recording
 
 __all__ = ["Run", "concat_runs", "first_difference", "read_run", "run_plan"]
@@ -46,6 +47,56 @@ class Run(Recording):
     def check(self, policy: Policy, *, contexts: Mapping[str, Mapping[str, Any]] | None = None) -> Verdicts:
         """Check every trial against every rule of a policy, see ``plumbline.check``."""
         return check_rules(self, policy, contexts=contexts)
+
+    def certify(
+        self,
+        *,
+        arm: str,
+        policy: Policy | None = None,
+        measure: str = "critical",
+        rule: str = "planned_minimum",
+        scope: str = "suite",
+        confidence: float = 0.95,
+        sidedness: str | None = None,
+        ignorable: Mapping[str, str] | Collection[str] = (),
+        rho: float = DECLARED_RHO,
+        threshold: float | None = None,
+        faults: Collection[str] = (),
+        grade: decide.Grade | None = None,
+        plan: Plan | None = None,
+    ) -> decide.Certificate:
+        """Say what can be claimed about an arm, see ``plumbline.decide.certify``."""
+        return decide.certify(
+            self,
+            arm=arm,
+            policy=policy,
+            measure=measure,
+            rule=rule,
+            scope=scope,
+            confidence=confidence,
+            sidedness=sidedness,
+            ignorable=ignorable,
+            rho=rho,
+            threshold=threshold,
+            faults=faults,
+            grade=grade,
+            plan=plan,
+        )
+
+    def gate(
+        self,
+        *,
+        arm: str,
+        policy: Policy | None = None,
+        plan: decide.GatePlan | None = None,
+        min_bound: float | None = None,
+        incumbent: str | None = None,
+        grade: decide.Grade | None = None,
+    ) -> decide.Decision:
+        """Decide about the release of an arm, see ``plumbline.decide.gate``."""
+        return decide.gate(
+            self, arm=arm, policy=policy, plan=plan, min_bound=min_bound, incumbent=incumbent, grade=grade
+        )
 
     def trial(self, trial_id: str) -> pd.DataFrame:
         """Return the steps of one trial.

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 import pandas as pd
 
+from plumbline.analysis.counting import planned_order
 from plumbline.analysis.reading import Reading, cannot_tell
-from plumbline.analysis.walks import Walks
+from plumbline.analysis.walks import Walks, baseline_of
 from plumbline.base.errors import ParameterError
 from plumbline.stats import (
     Estimate,
@@ -24,8 +26,9 @@ from plumbline.stats import (
     pass_k,
     task_difference,
 )
+from plumbline.traces import Recording
 
-__all__ = ["PassTable", "SelfAgreement", "pass_table", "self_agreement"]
+__all__ = ["PassTable", "SelfAgreement", "alone", "pass_table", "self_agreement"]
 
 _BASELINE = "pairwise agreement of baseline runs, t over tasks"
 _REPEATS = "pairwise agreement of runs of one variant, t over tasks"
@@ -70,6 +73,24 @@ class SelfAgreement(Reading):
         return tuple(dict.fromkeys(line for found in self.measures().values() for line in found.caution))
 
 
+def alone(
+    recording: Recording,
+    found: Walks,
+    *,
+    arm: str,
+    right: pd.Series | None,
+    ks: Sequence[int],
+    confidence: float,
+) -> tuple[SelfAgreement, PassTable | None]:
+    """Return what can be said of an arm without any reference; no pass^k where ``right`` is None."""
+    tasks, baseline = planned_order(recording)["task_id"], baseline_of(recording)
+    agreement = self_agreement(found, arm=arm, tasks=tasks, baseline=baseline, confidence=confidence)
+    if right is None:
+        return agreement, None
+    passes = pass_table(found.trials, right, arm=arm, tasks=tasks, baseline=baseline, ks=ks, confidence=confidence)
+    return agreement, passes
+
+
 def self_agreement(
     found: Walks, *, arm: str, tasks: Sequence[str], baseline: str, confidence: float = 0.95
 ) -> SelfAgreement:
@@ -96,13 +117,19 @@ def self_agreement(
     ----------
     Hoeffding (1948), Annals of Mathematical Statistics 19, 293.
     """
-    frame = found.trials[["task_id", "perturbation", "variant"]].assign(path=pd.Series(found.took, dtype=object))
-    plain = {task: part["path"].tolist() for task, part in frame[frame["perturbation"] == baseline].groupby("task_id")}
-    per_task = pd.DataFrame([_of_task(task, plain.get(task, []), confidence) for task in tasks])
-    cells: dict[str, list[float | None]] = {task: [] for task in tasks}
-    for (task, *_), part in frame.groupby(["task_id", "perturbation", "variant"]):
-        cells[str(task)].append(pairwise_agreement(identical_counts(part["path"])).value)
-    repeats = pd.DataFrame([_of_cells(task, values) for task, values in cells.items()])
+    plain: dict[str, list[Hashable]] = {task: [] for task in tasks}
+    cells: dict[tuple[str, str, str], list[Hashable]] = {}
+    keys = found.trials[["task_id", "perturbation", "variant"]].itertuples(index=False, name=None)
+    for key, path in zip(keys, found.took, strict=True):
+        cells.setdefault(key, []).append(path)
+        if key[1] == baseline:
+            plain[key[0]].append(path)
+    agreement_of = cache(lambda counts: pairwise_agreement(counts).value)  # few different counts stand in many cells
+    values: dict[str, list[float | None]] = {task: [] for task in tasks}
+    for (task, _, _), paths in cells.items():
+        values[task].append(agreement_of(identical_counts(paths)))
+    per_task = pd.DataFrame([_of_task(task, paths, confidence) for task, paths in plain.items()])
+    repeats = pd.DataFrame([_of_cells(task, told) for task, told in values.items()])
     return SelfAgreement(
         arm=arm,
         path=found.path,
@@ -139,12 +166,10 @@ def _over_tasks(per_task: pd.DataFrame, method: str, confidence: float) -> Estim
         reason = f"{len(short)} of {len(values)} tasks have no two runs to compare: {', '.join(short[:5])}"
         return cannot_tell(reason, method=method, n=len(values), confidence=confidence)
     found = task_difference([float(value) for value in values], confidence=confidence)
-    changed: dict[str, object] = {"method": method}
     if found.low is not None and found.high is not None:
-        changed |= {"low": max(found.low, 0.0), "high": min(found.high, 1.0)}
-    elif found.known:
-        changed["caution"] = ("every task agrees as often: the spread over tasks cannot be estimated, so no interval",)
-    return replace(found, **changed)
+        return replace(found, method=method, low=max(found.low, 0.0), high=min(found.high, 1.0))
+    same = ("every task agrees as often: the spread over tasks cannot be estimated, so no interval",)
+    return replace(found, method=method, caution=same if found.known else found.caution)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,7 +259,9 @@ def pass_table(
         told = part[part["right"].notna()].groupby("task_id")["right"].agg(["sum", "size"])
         counts = told.reindex(list(tasks), fill_value=0).astype("int64")
         for k in ks:
-            suite[over, k] = pass_hat_suite(counts["sum"].to_numpy(), counts["size"].to_numpy(), k, confidence=confidence)
+            suite[over, k] = pass_hat_suite(
+                counts["sum"].to_numpy(), counts["size"].to_numpy(), k, confidence=confidence
+            )
             rows += [_pass_row(over, task, int(c), int(n), k) for task, c, n in counts.itertuples(name=None)]
     table = pd.DataFrame(rows).astype({"pass_hat": "Float64"})
     return PassTable(arm, table, suite, int(frame["right"].isna().sum()))

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import pandas as pd
 
-from plumbline.analysis.agreement import PassTable, SelfAgreement, pass_table, self_agreement
-from plumbline.analysis.counting import grouped, missing_of, of_flags, planned_order, share_of_steps, with_keys
-from plumbline.analysis.divergences import Comparison, compare_walks, merged, outcome_divergences
+from plumbline.analysis.agreement import PassTable, SelfAgreement, alone
+from plumbline.analysis.counting import (
+    grouped,
+    missing_of,
+    of_flags,
+    planned_order,
+    right_of,
+    share_of_steps,
+    with_keys,
+)
+from plumbline.analysis.divergences import Comparison, compare_walks, listed, merged
 from plumbline.analysis.modal import Modal, modal_references
+from plumbline.analysis.outcomes import NOT_RECORDED, Outcome, outcome_divergences, outcomes_of, same_outcomes
 from plumbline.analysis.reading import Reading
-from plumbline.analysis.tallies import Grade, graded
+from plumbline.analysis.tallies import Grade
 from plumbline.analysis.walks import (
     COUNTED,
     Definition,
@@ -22,7 +31,6 @@ from plumbline.analysis.walks import (
     Walks,
     argument_rules_of,
     baseline_of,
-    outcome_keys_of,
     walks,
 )
 from plumbline.base.errors import ParameterError
@@ -41,7 +49,6 @@ _COLUMNS = {
     "same arguments at all matched steps": "matched_agree",
     "right by ground truth": "right",
 }
-Outcomes = Sequence[tuple[Hashable, str | None]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,7 +242,7 @@ def consistency(
     rules = argument_rules_of(argument_rules, definition)
     published = definition == "published"
     found = walks(recording, arm=arm, path="control", statuses=COUNTED[definition], order=order)
-    outcomes = outcome_keys_of(found, outcome_keys)
+    outcomes = outcomes_of(found.trials, outcome_keys)
     groups, baseline = planned_order(recording), baseline_of(recording)
     modal = modal_references(
         found,
@@ -245,22 +252,20 @@ def consistency(
         leave_out=not published,
     )
     compared = compare_walks(found, modal.walks, modal.of, rules)
-    right = None if grade is None else graded(recording, grade)
-    trials = _flags(found, modal, compared, outcomes, baseline, missing_differs=published)
-    trials["right"] = pd.array([pd.NA] * len(found), "boolean") if right is None else right[trials["trial_id"]].array
-    tasks = groups["task_id"]
-    agreement = self_agreement(found, arm=arm, tasks=tasks, baseline=baseline, confidence=confidence)
-    passes = None
-    if right is not None:
-        flags = trials["right"]
-        passes = pass_table(trials, flags, arm=arm, tasks=tasks, baseline=baseline, ks=ks, confidence=confidence)
+    expected = [modal.outcome.get(modal.of.get(trial, ""), NOT_RECORDED) for trial in found.ids]
+    trials = _flags(found, modal, compared, (outcomes, expected), baseline, missing_differs=published)
+    trials["right"] = right_of(recording, trials, grade).array
+    others = [] if published else [outcome_divergences(found.ids, trials["same_outcome"].array, outcomes, expected)]
+    rows = listed(compared, *others, everywhere=not published)
+    right = None if grade is None else trials["right"]
+    agreement, passes = alone(recording, found, arm=arm, right=right, ks=ks, confidence=confidence)
     return Consistency(
         run_id=recording.run_id,
         arm=arm,
         definition=definition,
         reference=reference,
         trials=trials,
-        rows=with_keys(_divergences(trials, modal, compared, outcomes, everything=not published), trials, modal.of),
+        rows=with_keys(rows, trials, modal.of),
         references=modal.table,
         ties=modal.ties,
         missing=missing_of(recording, arm, COUNTED[definition]),
@@ -272,45 +277,22 @@ def consistency(
 
 
 def _flags(
-    found: Walks, modal: Modal, compared: Comparison, outcomes: Outcomes, baseline: str, *, missing_differs: bool
+    found: Walks,
+    modal: Modal,
+    compared: Comparison,
+    outcomes: tuple[Sequence[Outcome], Sequence[Outcome]],
+    baseline: str,
+    *,
+    missing_differs: bool,
 ) -> pd.DataFrame:
     """One row a trial, with a flag for each measure."""
-    trials = found.trials.drop(columns="outcome").assign(reference=[modal.of.get(trial) for trial in found.ids])
+    trials = found.trials.drop(columns="outcome")
+    trials["reference"] = pd.Series([modal.of.get(trial) for trial in found.ids], dtype=object)
     has = trials["reference"].notna().to_numpy()
-    agree = compared.arguments()
-    columns = {
-        "same_path": pd.array(compared.same_path, "boolean"),
-        "same_arguments": pd.Series(agree).where(compared.same_path).array,
-        "matched_agree": pd.Series(agree).where(compared.matched > 0).array,
-        "matched": compared.matched,
-        "agreeing": compared.agreeing,
-        "undecided": compared.undecided,
-    }
-    told = pd.DataFrame(columns, index=trials.index[has]).reindex(trials.index)
+    told = compared.flags().set_index(trials.index[has]).reindex(trials.index)
     trials = trials.join(told)
     trials = trials.fillna({"matched": 0, "agreeing": 0, "undecided": 0})
     trials = trials.astype(dict.fromkeys(("matched", "agreeing", "undecided"), "int64"))
-    same = [_same_outcome(own, modal.outcome.get(name), missing_differs) for (own, _), name in zip(outcomes, trials["reference"], strict=True)]
-    trials["same_outcome"] = pd.array(same, "boolean")
+    trials["same_outcome"] = same_outcomes(*outcomes, missing_differs=missing_differs)
     trials["baseline_same_path"] = trials["same_path"].where(trials["perturbation"] == baseline)
     return trials
-
-
-def _same_outcome(own: Hashable, reference: tuple[Hashable, str | None] | None, missing_differs: bool) -> bool | None:
-    if own is None or reference is None:
-        return False if missing_differs else None
-    return own == reference[0]
-
-
-def _divergences(
-    trials: pd.DataFrame, modal: Modal, compared: Comparison, outcomes: Outcomes, *, everything: bool
-) -> pd.DataFrame:
-    """The divergences of every trial; not everything: as published."""
-    if not everything:
-        same = set(trials.loc[trials["same_path"].fillna(False), "trial_id"])
-        return pd.concat([compared.edits, compared.differences[compared.differences["trial_id"].isin(same)]])
-    differs = (trials["same_outcome"] == False).fillna(False)  # noqa: E712 - missing is neither
-    rows = trials.index[differs]
-    ids, references = trials.loc[rows, "trial_id"].tolist(), trials.loc[rows, "reference"].tolist()
-    expected, got = [modal.outcome[name][1] for name in references], [outcomes[row][1] for row in rows]
-    return pd.concat([outcome_divergences(ids, expected, got), compared.edits, compared.differences])

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from plumbline.analysis.reading import cannot_tell
+from plumbline.analysis.tallies import Grade, graded
 from plumbline.base.errors import ParameterError
 from plumbline.stats import Estimate, wilson
 from plumbline.traces import Recording
 
-__all__ = ["grouped", "missing_of", "of_flags", "planned_order", "share_of_steps", "with_keys"]
+__all__ = ["grouped", "missing_of", "of_flags", "planned_order", "right_of", "share_of_steps", "with_keys"]
 
 _KEYS = ["task_id", "perturbation", "variant", "repetition"]
 
@@ -74,6 +75,14 @@ def planned_order(recording: Recording) -> dict[str, tuple[str, ...]]:
     """Return the perturbations and the tasks of a run, in plan order, else in order of appearance."""
     tasks = recording.plan.tasks if recording.plan else tuple(recording.trials["task_id"].unique())
     return {"perturbation": recording.perturbations, "task_id": tasks}
+
+
+def right_of(recording: Recording, trials: pd.DataFrame, grade: Grade | None) -> pd.Series:
+    """Judge the outcome of each trial against ground truth, by ``trial_id``; all missing without a grader."""
+    ids = pd.Index(trials["trial_id"])
+    if grade is None:
+        return pd.Series(pd.array([pd.NA] * len(ids), "boolean"), index=ids)
+    return graded(recording, grade).reindex(ids)
 
 
 def missing_of(recording: Recording, arm: str, statuses: Sequence[str]) -> pd.DataFrame:

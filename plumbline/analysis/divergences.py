@@ -12,7 +12,7 @@ import pandas as pd
 from plumbline.analysis.walks import Walks
 from plumbline.compare import ArgumentRules, align
 
-__all__ = ["DIVERGENCE", "Comparison", "compare_walks", "merged", "outcome_divergences"]
+__all__ = ["DIVERGENCE", "Comparison", "compare_walks", "divergence_rows", "listed", "merged"]
 
 DIVERGENCE: Final = ("kind", "step_index", "name", "field", "expected", "got", "severity")
 """What makes two divergences the same. ``kind``: ``outcome``, ``skipped``, ``extra``, ``substitute`` or ``arg``;
@@ -47,10 +47,27 @@ class Comparison:
     edits: pd.DataFrame
     differences: pd.DataFrame
 
-    def arguments(self) -> pd.arrays.BooleanArray:
-        """Say for each candidate whether the arguments of all its matched steps agree; missing if it cannot be told."""
+    def flags(self) -> pd.DataFrame:
+        """Return one row a candidate.
+
+        Returns
+        -------
+        DataFrame
+            ``same_path``; ``same_arguments`` (missing unless the path is the same) and ``matched_agree`` (missing if
+            no step is matched): whether the arguments of all matched steps agree, missing if it cannot be told;
+            ``matched, agreeing, undecided``.
+        """
         different = self.matched > self.agreeing + self.undecided
-        return pd.arrays.BooleanArray(self.matched == self.agreeing, ~different & (self.undecided > 0))
+        agree = pd.Series(pd.arrays.BooleanArray(self.matched == self.agreeing, ~different & (self.undecided > 0)))
+        columns = {
+            "same_path": pd.array(self.same_path, "boolean"),
+            "same_arguments": agree.where(self.same_path),
+            "matched_agree": agree.where(self.matched > 0),
+            "matched": self.matched,
+            "agreeing": self.agreeing,
+            "undecided": self.undecided,
+        }
+        return pd.DataFrame(columns)
 
 
 def compare_walks(candidate: Walks, reference: Walks, pairs: Mapping[str, str], rules: ArgumentRules) -> Comparison:
@@ -70,7 +87,7 @@ def compare_walks(candidate: Walks, reference: Walks, pairs: Mapping[str, str], 
     """
     if not pairs:
         nothing = np.zeros(0, np.int64)
-        return Comparison(nothing.astype(bool), nothing, nothing, nothing, _rows({}), _rows({}))
+        return Comparison(nothing.astype(bool), nothing, nothing, nothing, divergence_rows({}), divergence_rows({}))
     found = align(
         candidate.steps,
         reference.steps,
@@ -110,7 +127,7 @@ def _path_rows(edits: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
         "got": got.where(edits["edit"] != "skipped", None),
         "severity": edits["severity"],
     }
-    return _rows(columns)
+    return divergence_rows(columns)
 
 
 def _argument_rows(fields: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
@@ -124,21 +141,22 @@ def _argument_rows(fields: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
         "got": fields["value_candidate"].where(fields["verdict"] != "missing", None),
         "severity": fields["severity"],
     }
-    return _rows(columns)
+    return divergence_rows(columns)
 
 
-def outcome_divergences(
-    trials: list[str], expected: list[str | None], got: list[str | None]
-) -> pd.DataFrame:
-    """Return one row a trial whose outcome differs from the expected one; texts are canonical JSON."""
-    columns = {"trial_id": trials, "kind": "outcome", "step_index": -1, "expected": expected, "got": got}
-    return _rows({**columns, "severity": "critical"})
+def listed(compared: Comparison, *others: pd.DataFrame, everywhere: bool) -> pd.DataFrame:
+    """Return all divergences of a comparison; not everywhere: those of arguments on equal paths only, as published."""
+    arguments = compared.differences
+    if not everywhere:
+        parted = set(compared.edits["trial_id"])
+        arguments = arguments[~arguments["trial_id"].isin(parted)]
+    return pd.concat([*others, compared.edits, arguments], ignore_index=True)
 
 
-def _rows(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """A frame of ``trial_id`` and the columns of a divergence; a column that is not given is null."""
+def divergence_rows(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a frame of ``trial_id`` and the columns of a divergence; a column that is not given is null."""
     names = ("trial_id", *DIVERGENCE)
-    size = len(columns.get("trial_id", ()))
+    size = len(columns.get("trial_id", columns.get("kind", ())))
     plain = {name: np.asarray(columns.get(name), object) for name in names}
     frame = pd.DataFrame({name: np.broadcast_to(value, (size,)) for name, value in plain.items()})
     return frame.astype({name: "int64" if name == "step_index" else _TEXT for name in names})
@@ -157,8 +175,13 @@ def merged(rows: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The columns of ``DIVERGENCE``, ``count`` and ``trial_ids`` (tuple), by kind, then the most frequent first.
     """
-    groups = rows.groupby(list(DIVERGENCE), sort=False, dropna=False)["trial_id"]
-    table = groups.agg([("count", "size"), ("trial_ids", lambda ids: tuple(sorted(ids)))]).reset_index()
-    rank = table["kind"].map({kind: place for place, kind in enumerate(_KINDS)}).to_numpy()
-    order = np.lexsort(([str(ids[0]) for ids in table["trial_ids"]], table["step_index"], -table["count"], rank))
-    return table.iloc[order].reset_index(drop=True)
+    found: dict[tuple[Any, ...], list[str]] = {}
+    columns = rows[["trial_id", *DIVERGENCE]].astype(object).where(rows[["trial_id", *DIVERGENCE]].notna(), None)
+    for trial, *what in columns.itertuples(index=False, name=None):
+        found.setdefault(tuple(what), []).append(trial)
+    rank = {kind: place for place, kind in enumerate(_KINDS)}
+    order = sorted(found, key=lambda what: (rank[what[0]], -len(found[what]), what[1], min(found[what])))
+    table = divergence_rows({name: [what[place] for what in order] for place, name in enumerate(DIVERGENCE)})
+    table["count"] = np.array([len(found[what]) for what in order], np.int64)
+    table["trial_ids"] = pd.Series([tuple(sorted(found[what])) for what in order], dtype=object)
+    return table.drop(columns="trial_id")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plumbline.analysis.outcomes import Outcome
 from plumbline.analysis.walks import Walks
 from plumbline.compare import read_paths
 
@@ -30,7 +31,7 @@ class Modal:
         One artificial trial a reference: the most common path, with the most common arguments at each of its steps.
     of : mapping of trial to reference
         Trials for which there is a reference, in the order of the trials.
-    outcome : mapping of reference to (key, text)
+    outcome : mapping of reference to Outcome
         The most common outcome.
     table : DataFrame
         One row a task: ``task_id``, ``made_of`` (``baseline``, ``all`` or ``none``), ``trials`` (that made the path),
@@ -42,7 +43,7 @@ class Modal:
 
     walks: Walks
     of: dict[str, str]
-    outcome: dict[str, tuple[Hashable, str | None]]
+    outcome: dict[str, Outcome]
     table: pd.DataFrame
     ties: pd.DataFrame
 
@@ -63,7 +64,7 @@ def first_modal(values: Sequence[Hashable]) -> tuple[int, int]:
 
 def modal_references(
     found: Walks,
-    outcomes: Sequence[tuple[Hashable, str | None]],
+    outcomes: Sequence[Outcome],
     *,
     tasks: Sequence[str],
     baseline: str | None,
@@ -75,7 +76,7 @@ def modal_references(
     ----------
     found : Walks
         The arm's trials, in order of completion.
-    outcomes : sequence of (key, text)
+    outcomes : sequence of Outcome
         The outcome of each.
     tasks : sequence of str
         Planned tasks.
@@ -87,9 +88,10 @@ def modal_references(
     made = _Maker(found, outcomes)
     table = []
     rows_of = {task: list(rows) for task, rows in found.trials.groupby("task_id").indices.items()}
+    perturbations = found.trials["perturbation"].tolist()
     for task in tasks:
         rows = rows_of.get(task, [])
-        plain = [row for row in rows if found.trials["perturbation"].iloc[row] == baseline]
+        plain = [row for row in rows if perturbations[row] == baseline]
         makers = plain or rows
         chosen = made.reference(task, task, makers) if makers else None
         for row in rows:
@@ -101,7 +103,12 @@ def modal_references(
                 made.of[found.ids[row]] = chosen
         path = " > ".join(str(name) for _, name in found.took[made.exemplar[chosen]]) if chosen else None
         table.append(
-            {"task_id": task, "made_of": "baseline" if plain else "all" if rows else "none", "trials": len(makers), "path": path}
+            {
+                "task_id": task,
+                "made_of": "baseline" if plain else "all" if rows else "none",
+                "trials": len(makers),
+                "path": path,
+            }
         )
     ties = pd.DataFrame(made.ties, columns=["task_id", "what", "step_index", "candidates"])
     of = {trial: made.of[trial] for trial in found.ids if trial in made.of}
@@ -111,14 +118,14 @@ def modal_references(
 class _Maker:
     """Builds references one by one, as rows of an artificial steps frame."""
 
-    def __init__(self, found: Walks, outcomes: Sequence[tuple[Hashable, str | None]]) -> None:
+    def __init__(self, found: Walks, outcomes: Sequence[Outcome]) -> None:
         self.found, self.outcomes = found, outcomes
         self.texts = [None if pd.isna(text) else str(text) for text in found.steps["arguments"]]
         self.kinds, self.names = found.steps["kind"].tolist(), found.steps["name"].tolist()
         self.steps: list[dict[str, Any]] = []
         self.references: list[str] = []
         self.of: dict[str, str] = {}
-        self.outcome: dict[str, tuple[Hashable, str | None]] = {}
+        self.outcome: dict[str, Outcome] = {}
         self.exemplar: dict[str, int] = {}
         self.ties: list[tuple[str, str, int | None, int]] = []
 
@@ -136,9 +143,9 @@ class _Maker:
                 {"trial_id": name, "step": position, "kind": self.kinds[at], "name": self.names[at],
                  "arguments": spelled[place], "unread": None}
             )  # fmt: skip
-        known = [row for row in makers if self.outcomes[row][0] is not None]
+        known = [row for row in makers if self.outcomes[row].text is not None]
         if known:
-            place, leaders = first_modal([self.outcomes[row][0] for row in known])
+            place, leaders = first_modal([self.outcomes[row].key for row in known])
             self._tie(task, "outcome", None, leaders)
             self.outcome[name] = self.outcomes[known[place]]
         self.references.append(name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
+import numpy as np
 import pandas as pd
 
 from plumbline.analysis.reading import Reading
@@ -47,8 +48,10 @@ class PairedOutcomes(Reading):
     @cached_property
     def table(self) -> PairTable:
         """The four counts of complete pairs, and the incomplete ones."""
-        values = [[None if pd.isna(v) else bool(v) for v in self.pairs[side]] for side in ("first", "second")]
-        return pair_table(values[0], values[1])
+        sides = [
+            self.pairs[side].astype("Float64").to_numpy(dtype=float, na_value=np.nan) for side in ("first", "second")
+        ]
+        return pair_table(sides[0], sides[1])
 
     @property
     def incomplete(self) -> pd.DataFrame:
@@ -180,8 +183,13 @@ def _side(name: str, recording: Recording, arm: str, ok: pd.Series, perturbation
         raise ParameterError(f"ok_{name} holds {ok.index[ok.index.duplicated()][0]!r} twice; give one value a trial.")
     told = ok.astype("boolean").reindex(rows["trial_id"]).array
     lacks = [
-        "" if status in BEHAVIOUR and value is not pd.NA else f"{name} {status if status not in BEHAVIOUR else 'undecided'}"
+        ""
+        if status in BEHAVIOUR and value is not pd.NA
+        else f"{name} {status if status not in BEHAVIOUR else 'undecided'}"
         for value, status in zip(told, rows["status"], strict=True)
     ]
     known = pd.array([pd.NA if lack else value for value, lack in zip(told, lacks, strict=True)], dtype="boolean")
-    return rows[_KEY].assign(**{name: known, f"lacks_{name}": lacks}).set_index(_KEY)
+    side = rows[_KEY].copy()
+    side[name] = known
+    side[f"lacks_{name}"] = lacks
+    return side.set_index(_KEY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 
 from plumbline.analysis.tallies import BEHAVIOUR
-from plumbline.base.canonical import canonical_json, parse_json
 from plumbline.base.errors import ParameterError
 from plumbline.base.schema import KEYS
 from plumbline.compare import ArgumentRules, Paths, published_rules, read_paths
 from plumbline.traces import Recording
 
-__all__ = ["COUNTED", "Definition", "Rules", "Walks", "argument_rules_of", "baseline_of", "outcome_keys_of", "walks"]
+__all__ = ["COUNTED", "Definition", "Rules", "Walks", "argument_rules_of", "baseline_of", "walks"]
 
 Definition = Literal["published", "plumbline"]
 COUNTED: Final[dict[str, tuple[str, ...]]] = {"published": ("completed",), "plumbline": BEHAVIOUR}
@@ -146,39 +145,3 @@ def argument_rules_of(rules: Rules, definition: Definition) -> ArgumentRules:
 def baseline_of(recording: Recording) -> str:
     """Return the perturbation that changes nothing: the first one of the plan, else ``baseline``."""
     return recording.plan.perturbations[0] if recording.plan else "baseline"
-
-
-def outcome_keys_of(found: Walks, keys: Sequence[str] | None) -> list[tuple[Hashable, str | None]]:
-    """Return for each trial what its outcome equals by, and its canonical text; (None, None) if none is recorded.
-
-    Two outcomes are equal if they hold the same values under the same keys; numbers are equal by value.
-
-    Raises
-    ------
-    ParameterError
-        A key that no outcome holds, or keys for an outcome that is no object.
-    """
-    if isinstance(keys, str):
-        raise ParameterError(f"outcome_keys is the text {keys!r}; give a sequence of names, for example ('paid',).")
-    known: dict[str, tuple[Hashable, str | None]] = {}
-    held: set[str] = set()
-    listed = [None if pd.isna(text) else str(text) for text in found.trials["outcome"]]
-    for text in dict.fromkeys(filter(None, listed)):
-        value = parse_json(text)
-        if keys is not None:
-            if not isinstance(value, dict):
-                raise ParameterError(f"the outcome {text[:80]} is no object, so outcome_keys cannot choose from it.")
-            held |= set(value)
-            value = {key: value[key] for key in keys if key in value}
-        known[text] = (_equal_by(value), canonical_json(value))
-    if keys is not None and known and (absent := [key for key in keys if key not in held]):
-        raise ParameterError(f"no outcome holds the key {absent[0]!r}; the keys are {', '.join(sorted(held))}.")
-    return [(None, None) if text is None else known[text] for text in listed]
-
-
-def _equal_by(value: Any) -> Hashable:
-    if isinstance(value, dict):
-        return ("object", frozenset((key, _equal_by(item)) for key, item in value.items()))
-    if isinstance(value, list):
-        return ("list", tuple(_equal_by(item) for item in value))
-    return (isinstance(value, bool), value)

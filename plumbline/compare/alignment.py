@@ -129,6 +129,24 @@ class Alignment:
         """Every stretch in which a pair of trials parts, in order: an edit, or arguments that differ."""
         return find_divergences(self.pairs, self.edits, self.differences)
 
+    @cached_property
+    def same_calls(self) -> pd.Series:
+        """Whether each pair made the same calls in the same order, arguments agreeing; NA if it cannot be told."""
+        rows, same = self._script_rows, self.pairs["same_path"].to_numpy()
+        asked = np.flatnonzero(same[rows.pair])
+        pair = rows.pair[asked]
+        compared = compare_arguments(
+            _calls(self.candidate, rows.candidate_row[asked]),
+            _calls(self.reference, rows.reference_row[asked]),
+            self.rules,
+        )
+        words = compared.verdicts.to_numpy()
+        differs = np.bincount(pair[words == "different"], minlength=same.size) > 0
+        untold = np.bincount(pair[(words != "different") & (words != "equal")], minlength=same.size) > 0
+        answer = pd.array(same & ~differs, dtype="boolean")
+        answer[same & ~differs & untold] = pd.NA
+        return pd.Series(answer, name="same_calls")
+
     def first_divergence(self, pair: int) -> Divergence | None:
         """Return where a pair parts first, or None if it never does.
 

@@ -76,14 +76,14 @@ def refined_rows(
     """Return the refined scripts as rows; pairs that match in all steps with equal texts are left as they are."""
     ordered = canonical_groups(*candidate), canonical_groups(*reference)
     if ordered[0] is not None or ordered[1] is not None:
-        candidate = (ordered[0] or candidate[0], candidate[1])
-        reference = (ordered[1] or reference[0], reference[1])
+        candidate = (candidate[0] if ordered[0] is None else ordered[0], candidate[1])
+        reference = (reference[0] if ordered[1] is None else ordered[1], reference[1])
         flat = [(paths.codes, paths.offsets) for paths, _ in (candidate, reference)]
         script = script_rows(
             candidate[0], reference[0], align_paths(flat[0], flat[1], np.arange(len(candidate[0])), scoring)
         )
     pairs = len(candidate[0])
-    codes = candidate[1].arguments.codes[script.candidate_row], reference[1].arguments.codes[script.reference_row]
+    codes = _codes(candidate[1], script.candidate_row), _codes(reference[1], script.reference_row)
     rough = (script.edit != MATCH) | ((codes[0] != codes[1]) & (codes[0] >= 0) & (codes[1] >= 0))
     dirty = np.bincount(script.pair[rough], minlength=pairs) > 0
     judge = TextJudge(candidate[1].arguments, candidate[0].symbols, rules)
@@ -101,6 +101,11 @@ def refined_rows(
     order = np.argsort(columns[0], kind="stable")
     texts = [np.array([*script.severity[clean], *new[5]], object), np.array([*script.notes[clean], *new[6]], object)]
     return EditRows(*(column[order] for column in columns), *(text[order] for text in texts))
+
+
+def _codes(facts: StepFacts, rows: np.ndarray) -> np.ndarray:
+    """The argument text of each row, -1 where there is no row or no text."""
+    return np.append(facts.arguments.codes, -1)[rows]
 
 
 def _refine_pair(

@@ -48,8 +48,9 @@ class Cell(Result):
 
     ``k`` of ``n`` is what the rule counts; ``succeeded`` and ``failed`` are known results, ``missing`` trials that say
     nothing about the agent, ``undecided`` finished trials whose success the record cannot tell, ``ignored`` missing
-    trials left out because their cause was declared ignorable. ``state`` is ``known``, ``blocked`` (planned faults were not met),
-    ``no_runs`` or ``no_claim``; ``bound`` of a blocked cell is about the input under that name, not about faults.
+    trials left out because their cause was declared ignorable. ``state`` is ``known``, ``blocked`` (planned faults were
+    not met), ``no_runs`` or ``no_claim``; ``bound`` of a blocked cell is about the input under that name, not about
+    faults.
     """
 
     perturbation: str

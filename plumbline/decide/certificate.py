@@ -28,9 +28,10 @@ __all__ = ["Certificate", "certify", "certify_measured"]
 class Certificate(Result):
     """What can be claimed about an arm, from one run.
 
-    ``bound`` is the figure under ``rule``; None means *not available*, and ``reasons`` say why. ``covered_bound`` is
-    then the figure over the conditions in ``covered`` alone, which leaves out those whose planned faults were not met:
-    it says nothing about them, can rise when they lose runs, and is not the certificate. ``attained_by`` names the conditions with the smallest bound.
+    ``bound`` is the figure under ``rule``; None means *not available*, and ``reasons`` say why. ``attained_by`` names
+    the conditions with the smallest bound. ``covered_bound`` is, where faults were not met, the figure over the other
+    conditions, named in ``covered``: it says nothing about those left out, can rise when they lose runs, and is not the
+    certificate.
 
     Examples
     --------

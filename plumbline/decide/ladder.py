@@ -112,12 +112,12 @@ def _reason(made: Counted, true: Counted) -> str:
     if rule.name in ("published", "completed_minimum") and missing:
         said.append(f"{missing} missing runs are left out, as if they would have gone like the others")
     if rule.name == "published_fail_all" and missing:
-        said.append(
-            f"{missing - unrecorded} unfinished runs count as failures, {unrecorded} without a record do not count"
-        )
+        said.append(f"{missing - unrecorded} unfinished runs count as failures, {unrecorded} unrecorded ones do not")
     if rule.guards:
         said += _guarded(made, missing)
-    said += [sentence for sentence in made.caution if "skipped" in sentence or "does not look at" in sentence]
+    elif found.bound is None:
+        said.append(f"not available: {'; '.join(found.reasons)}")
+    said += [sentence for sentence in made.caution if "skipped" in sentence or "not look at" in sentence]
     return "; ".join(said)
 
 

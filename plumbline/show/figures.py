@@ -10,7 +10,7 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 from plumbline.show.markup import Html, escape
-from plumbline.show.render import chart_description, chart_svg
+from plumbline.show.render import chart_spec, svg_of
 from plumbline.show.tables import Format, table_html
 
 __all__ = ["figure"]
@@ -56,13 +56,13 @@ def figure(
     """
     if not isinstance(title, str) or not title.strip():
         raise ParameterError("a figure needs a title: what it shows, in one line")
-    described = chart if description is None else chart.properties(description=description)
-    words = chart_description(described)
+    spec = chart_spec(chart, description=description)
+    words = spec["description"]
     if words.rstrip(".") == " ".join(title.split()).rstrip("."):
         raise ParameterError(
             f"the description only repeats the title {title!r}; say what the figure shows, with numbers"
         )
-    svg = chart_svg(described)
+    svg = svg_of(spec)
     table = data if isinstance(data, Html) else _data_table(data, title, formats or {})
     said = "".join(f'<p class="pl-note">{escape(note)}</p>' for note in notes)
     width = re.search(r'<svg [^>]*?\bwidth="([\d.]+)"', svg)

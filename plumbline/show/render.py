@@ -14,10 +14,10 @@ from plumbline.base.errors import InputError, ParameterError
 from plumbline.show.markup import escape
 from plumbline.show.theme import chart_config
 
-__all__ = ["chart_description", "chart_svg", "enable", "inline_svg", "svg_bundle"]
+__all__ = ["chart_spec", "chart_svg", "enable", "inline_svg", "svg_bundle", "svg_of"]
 
 _IDS = re.compile(r'\bid="([^"]+)"')
-_USES = re.compile(r'''(\bid="|url\(["']?#|\bhref="#)([^"')]+)(["')])''')
+_USES = re.compile(r"""(\bid="|url\(["']?#|\bhref="#)([^"')]+)(["')])""")
 
 
 def enable() -> None:
@@ -61,18 +61,21 @@ def chart_svg(chart: Any) -> str:
     ParameterError
         Not a chart, or a chart without a description.
     """
-    return svg_of(_spec(chart))
+    return svg_of(chart_spec(chart))
 
 
-def chart_description(chart: Any) -> str:
-    """Return the description of an Altair chart.
+def chart_spec(chart: Any, *, description: str | None = None) -> dict[str, Any]:
+    """Return an Altair chart as a Vega-Lite specification that says what it shows.
 
     Raises
     ------
     ParameterError
-        Not a chart, or a chart without a description.
+        Not a chart, or a chart without a description when none is given.
     """
-    return _described(_spec(chart).get("description"))
+    if not hasattr(chart, "to_dict") or not hasattr(chart, "properties"):
+        raise ParameterError(f"a chart is an Altair chart, not {type(chart).__name__}")
+    spec = chart.to_dict()
+    return {**spec, "description": _described(spec.get("description") if description is None else description)}
 
 
 def svg_of(spec: dict[str, Any]) -> str:
@@ -102,12 +105,6 @@ def inline_svg(svg: str, alt: str) -> str:
     if "aria-label=" in element.split(">", 1)[0] or not alt.strip():
         return element
     return _named(_own_ids(element), " ".join(alt.split()))
-
-
-def _spec(chart: Any) -> dict[str, Any]:
-    if not hasattr(chart, "to_dict") or not hasattr(chart, "properties"):
-        raise ParameterError(f"a chart is an Altair chart, not {type(chart).__name__}")
-    return chart.to_dict()
 
 
 def _described(description: object) -> str:

@@ -25,11 +25,11 @@ from plumbline.stats.consistency import (
     pass_k,
 )
 from plumbline.stats.differences import mee, miettinen_nurminen, newcombe, score_z
-from plumbline.stats.equivalence import Equivalence, equivalence
 from plumbline.stats.estimate import Contrast, Estimate
 from plumbline.stats.exact_tables import unpaired_test
 from plumbline.stats.kernels import distance_test, mmd_squared, mmd_test, smallest_eigenvalue, spectrum_gram
 from plumbline.stats.looks import peeking_probability, sprt_expected_runs
+from plumbline.stats.margins import Equivalence, equivalence
 from plumbline.stats.missing import MissingBounds, missing_bounds, missingness_homogeneity
 from plumbline.stats.monte_carlo import MonteCarloCheck, monte_carlo_check
 from plumbline.stats.multiplicity import Adjusted, Family, adjust
@@ -65,7 +65,7 @@ from plumbline.stats.simultaneous import (
 )
 from plumbline.stats.task_scope import clean_tasks, tasks_estimate
 from plumbline.stats.two_arms import exact_permutation, stratified_permutation
-from plumbline.stats.worst_case import WorstCase, published_minimum, worst_case
+from plumbline.stats.worst_cell import WorstCase, published_minimum, worst_case
 
 __all__ = [
     "Adjusted",

@@ -21,6 +21,7 @@ __all__ = [
     "one_sided_alpha",
     "probability",
     "seed_of",
+    "smallest",
     "two_arms",
     "whole",
 ]
@@ -66,7 +67,7 @@ def count_arrays(successes: ArrayLike, n: ArrayLike, minimum: int = 0, what: str
             raise ParameterError(f"successes has shape {c.shape} and n {total.shape}; they must agree") from None
     if c.size == 0:
         raise ParameterError(f"no {what} was given: successes and n are empty")
-    if c.min() < 0 or total.min() < minimum or (c > total).any():
+    if smallest(c) < 0 or smallest(total - c) < 0 or (minimum > 0 and smallest(total) < minimum):
         bad = (c < 0) | (c > total) | (total < minimum)
         at = np.unravel_index(int(np.argmax(bad)), bad.shape)
         raise ParameterError(
@@ -74,6 +75,11 @@ def count_arrays(successes: ArrayLike, n: ArrayLike, minimum: int = 0, what: str
             f"successes lie between 0 and n, and n is at least {minimum}"
         )
     return c, total
+
+
+def smallest(array: Ints) -> int:
+    """Return the smallest entry; the plain reduction, because the array method costs more than the work on a table."""
+    return int(np.minimum.reduce(array, axis=None))
 
 
 def _integers(values: ArrayLike, name: str) -> Ints:

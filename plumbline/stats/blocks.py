@@ -23,8 +23,8 @@ from plumbline.stats._checks import (
     seed_of,
     whole,
 )
-from plumbline.stats.equivalence import Equivalence, margin_of
 from plumbline.stats.estimate import Contrast, Estimate
+from plumbline.stats.margins import Equivalence, margin_of
 from plumbline.stats.proportions import SIDES
 from plumbline.stats.two_arms import ALTERNATIVES
 

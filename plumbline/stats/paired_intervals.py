@@ -7,8 +7,8 @@ from statistics import NormalDist
 
 from plumbline.base.errors import ParameterError
 from plumbline.stats._checks import choice, confidence_level, one_sided_alpha
-from plumbline.stats.equivalence import Equivalence, margin_of, normal_tail
 from plumbline.stats.estimate import Estimate
+from plumbline.stats.margins import Equivalence, margin_of, normal_tail
 from plumbline.stats.paired import PairTable
 from plumbline.stats.proportions import SIDES, lower_bounds
 

@@ -10,7 +10,7 @@ import numpy as np
 from plumbline.base.errors import ParameterError
 from plumbline.stats._checks import one_sided_alpha, probability
 from plumbline.stats.differences import score_z
-from plumbline.stats.equivalence import margin_of
+from plumbline.stats.margins import margin_of
 
 __all__ = ["noninferiority_clean_runs", "noninferiority_runs", "questions_needed"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plumbline.stats._checks import Floats, choice, confidence_level, count_arrays, count_pair
+from plumbline.stats._checks import Floats, choice, confidence_level, count_arrays, count_pair, smallest
 from plumbline.stats.estimate import Estimate
 
 __all__ = ["METHODS", "SIDES", "clopper_pearson", "lower_bounds", "proportion", "proportion_bounds", "wilson"]
@@ -140,7 +140,7 @@ def proportion_bounds(
     c, total = count_arrays(successes, n)
     level = confidence_level(confidence)
     tail = (1 - level) / 2 if choice(sidedness, "sidedness", SIDES) == "two-sided" else 1 - level
-    if method == "wilson" and sidedness == "two-sided" and total.all():
+    if method == "wilson" and sidedness == "two-sided" and smallest(total) > 0:
         return _wilson_both(c.astype(np.float64), total.astype(np.float64), tail)
     trivial = np.where(total > 0, 0.0, np.nan)
     low = trivial if sidedness == "upper" else lower_bounds(c, total, tail=tail, method=method)

@@ -34,6 +34,16 @@ def published() -> pd.DataFrame:
     )
 
 
+@pytest.fixture(scope="module")
+def drawn():
+    return conditions(published(), axis_title="outcome correct, %")
+
+
+@pytest.fixture(scope="module")
+def seen(drawn) -> list[str]:
+    return texts(chart_svg(drawn))
+
+
 def texts(svg: str) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
@@ -62,26 +72,22 @@ def test_conditions_data_keeps_every_row_and_every_number(counts):
         assert pd.isna(shown) if row["value"] is None else shown == row["value"] * 100
 
 
-def test_what_cannot_be_told_is_drawn_hollow_with_words_and_not_at_zero():
-    chart = conditions(published(), axis_title="outcome correct, %")
-    svg = chart_svg(chart)
-    assert texts(svg).count("cannot tell (0 of 0)") == 2, "the words and their halo"
-    drawn = chart.to_dict()
-    filled = [layer for layer in drawn["layer"] if layer["mark"].get("filled") is True]
-    told = [row for layer in filled for row in drawn["datasets"][layer["data"]["name"]]]
+def test_what_cannot_be_told_is_drawn_hollow_with_words_and_not_at_zero(drawn, seen):
+    assert seen.count("cannot tell (0 of 0)") == 2, "the words and their halo"
+    spec = drawn.to_dict()
+    filled = [layer for layer in spec["layer"] if layer["mark"].get("filled") is True]
+    told = [row for layer in filled for row in spec["datasets"][layer["data"]["name"]]]
     assert [row["percent"] for row in told] == [81.25, 100.0, 62.5]
-    hollow = [layer for layer in drawn["layer"] if "strokeDash" in layer["mark"]]
-    assert [row["label"] for row in drawn["datasets"][hollow[0]["data"]["name"]]] == ["cannot tell (0 of 0)"]
+    hollow = [layer for layer in spec["layer"] if "strokeDash" in layer["mark"]]
+    assert [row["label"] for row in spec["datasets"][hollow[0]["data"]["name"]]] == ["cannot tell (0 of 0)"]
 
 
-def test_value_and_n_stand_beside_every_mark():
-    shown = texts(chart_svg(conditions(published(), axis_title="outcome correct, %")))
-    assert {"81.2 %", "100.0 %", "62.5 %", "n=64", "n=32", "fault", "met", "no retry", "three"} <= set(shown)
+def test_value_and_n_stand_beside_every_mark(seen):
+    assert {"81.2 %", "100.0 %", "62.5 %", "n=64", "n=32", "fault", "met", "no retry", "three"} <= set(seen)
 
 
-def test_the_description_says_every_number_and_where_the_axis_starts():
-    words = conditions(published(), axis_title="outcome correct, %").description
-    assert words == (
+def test_the_description_says_every_number_and_where_the_axis_starts(drawn):
+    assert drawn.description == (
         "Dot plot of outcome correct, %. fault: no retry 81.2 %, n=64; three 100.0 %, n=64. "
         "met: no retry 62.5 %, n=32; three cannot tell (0 of 0). The axis starts at 40 %."
     )
@@ -122,11 +128,10 @@ def test_effects_are_in_points_beside_the_line_of_no_difference():
 
 def test_a_long_row_label_is_broken_into_lines_and_not_cut():
     name = "free-form agent against no retry, among trials that met a fault"
-    shown = " ".join(texts(chart_svg(effect(pd.DataFrame({"group": [name], "value": [0.1]})))))
-    tspans = " ".join(
-        re.findall(r"<tspan[^>]*>([^<]*)</tspan>", chart_svg(effect(pd.DataFrame({"group": [name], "value": [0.1]}))))
-    )
-    assert name in f"{shown} {tspans}"
+    svg = chart_svg(effect(pd.DataFrame({"group": [name], "value": [0.1]})))
+    lines = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", svg)
+    assert len(lines) == 3
+    assert " ".join(lines) == name
 
 
 def met() -> pd.DataFrame:

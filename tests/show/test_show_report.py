@@ -85,6 +85,11 @@ def made_notebook(drawing):
     return made
 
 
+def small(*outputs, text="## First part"):
+    """A notebook of three cells, for what does not need more."""
+    return new_notebook(cells=[new_markdown_cell("# Small"), new_markdown_cell(text), code("x", *outputs)])
+
+
 def export(notebook) -> tuple[str, bs4.BeautifulSoup]:
     text, _ = ReportExporter().from_notebook_node(notebook)
     return text, bs4.BeautifulSoup(text, "html.parser")
@@ -165,8 +170,8 @@ def test_provenance_is_a_definition_list(page):
     assert found["Plan"].startswith("sha256:")
 
 
-def test_without_provenance_the_page_says_so(notebook):
-    assert "No provenance was recorded" in export(notebook)[0]
+def test_without_provenance_the_page_says_so():
+    assert "No provenance was recorded" in export(small())[0]
 
 
 def test_contents_follow_the_headings_and_anchors_are_unique(page):
@@ -204,8 +209,8 @@ def test_the_notebook_given_is_left_as_it_was(notebook):
     assert nbformat.writes(notebook) == before
 
 
-def test_a_title_given_replaces_the_heading(notebook, tmp_path):
-    nbformat.write(notebook, tmp_path / "a.ipynb")
+def test_a_title_given_replaces_the_heading(tmp_path):
+    nbformat.write(small(), tmp_path / "a.ipynb")
     made = export_report(tmp_path / "a.ipynb", tmp_path / "a.html", provenance={"study": "x"}, title="Mine & yours")
     soup = bs4.BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
     assert [h.get_text() for h in soup.find_all("h1")] == ["Mine & yours"]
@@ -242,21 +247,21 @@ SVG = "<svg xmlns='http://www.w3.org/2000/svg'><rect/></svg>"
         ),
     ],
 )
-def test_a_page_that_would_mislead_is_refused(notebook, output, said):
-    notebook.cells[3].outputs = [output]
+def test_a_page_that_would_mislead_is_refused(output, said):
     with pytest.raises(InputError, match=said):
-        export(notebook)
+        export(small(output))
 
 
-def test_drawings_with_words_pass(notebook):
-    notebook.cells[3].outputs = [shown({"image/svg+xml": SVG, "text/plain": "A square."})]
-    assert export(notebook)[1].find("svg")["aria-label"] == "A square."
+def test_drawings_with_words_pass():
+    assert (
+        export(small(shown({"image/svg+xml": SVG, "text/plain": "A square."})))[1].find("svg")["aria-label"]
+        == "A square."
+    )
 
 
-def test_raw_mathematics_is_refused(notebook):
-    notebook.cells[2].source = "## First part\n\nwith $p = 0.05$ it holds"
+def test_raw_mathematics_is_refused():
     with pytest.raises(InputError, match=r"without MathJax\n.*'\$p = 0.05\$'"):
-        export(notebook)
+        export(small(text="with $p = 0.05$ it holds"))
 
 
 @pytest.mark.parametrize(
@@ -287,11 +292,10 @@ def test_a_report_needs_a_title(notebook):
         export(notebook)
 
 
-def test_a_failed_build_leaves_the_old_page(notebook, tmp_path):
+def test_a_failed_build_leaves_the_old_page(tmp_path):
     target = tmp_path / "a.html"
     target.write_text("old")
-    notebook.cells[3].outputs = [shown({"image/png": PIXEL})]
-    nbformat.write(notebook, tmp_path / "a.ipynb")
+    nbformat.write(small(shown({"image/png": PIXEL})), tmp_path / "a.ipynb")
     with pytest.raises(InputError, match=r"^a\.ipynb: the page is not complete"):
         export_report(tmp_path / "a.ipynb", target, provenance=PROVENANCE)
     assert target.read_text() == "old"
@@ -319,8 +323,8 @@ def test_what_is_not_a_notebook_is_named(tmp_path):
         (["study"], "a mapping, not list"),
     ],
 )
-def test_provenance_that_cannot_stand_is_refused(notebook, tmp_path, provenance, said):
-    nbformat.write(notebook, tmp_path / "a.ipynb")
+def test_provenance_that_cannot_stand_is_refused(tmp_path, provenance, said):
+    nbformat.write(small(), tmp_path / "a.ipynb")
     with pytest.raises(ParameterError, match=said):
         export_report(tmp_path / "a.ipynb", tmp_path / "a.html", provenance=provenance)
 

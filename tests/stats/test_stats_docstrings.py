@@ -32,3 +32,8 @@ def test_public_names_are_described(name):
         assert 1 <= len(examples) <= 6
         kinds = {parameter.kind for parameter in inspect.signature(value).parameters.values()}
         assert inspect.Parameter.VAR_KEYWORD not in kinds
+
+
+def test_no_name_hides_a_module():
+    """``import plumbline.stats.x as m`` would bind the function, were a module called like one."""
+    assert not set(MODULES) & set(room.__all__)
