@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 
 import pandas as pd
 
-from plumbline import decide, running
+from plumbline import analysis, decide, running
 from plumbline.base.errors import PlumblineError
 from plumbline.base.schema import STEPS, TRIALS
 from plumbline.rules import Policy, Verdicts
@@ -98,6 +98,62 @@ class Run(Recording):
             self, arm=arm, policy=policy, plan=plan, min_bound=min_bound, incumbent=incumbent, grade=grade
         )
 
+    def consistency(
+        self,
+        *,
+        arm: str,
+        reference: analysis.Reference = "modal_baseline",
+        argument_rules: analysis.Rules = None,
+        definition: analysis.Definition = "published",
+        order: Sequence[str] | None = None,
+        outcome_keys: Sequence[str] | None = None,
+        grade: analysis.Grade | None = None,
+        ks: Sequence[int] = (1, 2, 4, 8),
+        confidence: float = 0.95,
+    ) -> analysis.Consistency:
+        """Compare an arm with what it most often does itself, see ``plumbline.analysis.consistency``."""
+        return analysis.consistency(
+            self,
+            arm=arm,
+            reference=reference,
+            argument_rules=argument_rules,
+            definition=definition,
+            order=order,
+            outcome_keys=outcome_keys,
+            grade=grade,
+            ks=ks,
+            confidence=confidence,
+        )
+
+    def equivalence(
+        self,
+        *,
+        incumbent: str,
+        replacement: str,
+        other: Recording | None = None,
+        argument_rules: analysis.Rules = None,
+        definition: analysis.Definition = "published",
+        order: Sequence[str] | None = None,
+        outcome_keys: Sequence[str] | None = None,
+        grade: analysis.Grade | None = None,
+        ks: Sequence[int] = (1, 2, 4, 8),
+        confidence: float = 0.95,
+    ) -> analysis.Equivalence:
+        """Compare a replacement with the incumbent, pair by pair, see ``plumbline.analysis.equivalence``."""
+        return analysis.equivalence(
+            self,
+            incumbent=incumbent,
+            replacement=replacement,
+            other=other,
+            argument_rules=argument_rules,
+            definition=definition,
+            order=order,
+            outcome_keys=outcome_keys,
+            grade=grade,
+            ks=ks,
+            confidence=confidence,
+        )
+
     def trial(self, trial_id: str) -> pd.DataFrame:
         """Return the steps of one trial.
 
@@ -106,9 +162,7 @@ class Run(Recording):
         NotFoundError
             The run holds no such trial; the message lists close ones.
         """
-        from plumbline.analysis import one_trial
-
-        return one_trial(self, trial_id)
+        return analysis.one_trial(self, trial_id)
 
 
 def _giving_a_run(function: Callable[P, Recording]) -> Callable[P, Run]:

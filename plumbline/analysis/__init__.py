@@ -1,6 +1,35 @@
-"""Counts with their denominators: k of n, by what, with exposure and missing runs."""
+"""Counts with their denominators, arms against themselves and each other, and who met what."""
 
+from plumbline.analysis.agreement import PassTable, SelfAgreement
+from plumbline.analysis.consistency import Consistency, Reference, consistency
+from plumbline.analysis.equivalence import Equivalence, equivalence
 from plumbline.analysis.exposure import as_treated, exposure
-from plumbline.analysis.tallies import BEHAVIOUR, estimate, graded, one_trial, share, tally
+from plumbline.analysis.pairing import PairedOutcomes, paired_outcomes
+from plumbline.analysis.retirement import PublishedRetirement, published_band
+from plumbline.analysis.tallies import BEHAVIOUR, Grade, estimate, graded, one_trial, share, tally
+from plumbline.analysis.walks import Definition, Rules
 
-__all__ = ["BEHAVIOUR", "as_treated", "estimate", "exposure", "graded", "one_trial", "share", "tally"]
+__all__ = [
+    "BEHAVIOUR",
+    "Consistency",
+    "Definition",
+    "Equivalence",
+    "Grade",
+    "PairedOutcomes",
+    "PassTable",
+    "PublishedRetirement",
+    "Reference",
+    "Rules",
+    "SelfAgreement",
+    "as_treated",
+    "consistency",
+    "equivalence",
+    "estimate",
+    "exposure",
+    "graded",
+    "one_trial",
+    "paired_outcomes",
+    "published_band",
+    "share",
+    "tally",
+]

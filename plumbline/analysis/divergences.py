@@ -117,7 +117,7 @@ def compare_walks(candidate: Walks, reference: Walks, pairs: Mapping[str, str], 
 
 
 def _path_rows(edits: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
-    expected, got = edits["name_reference"], edits["name_candidate"]
+    expected, got = edits["name_reference"].fillna("(unnamed)"), edits["name_candidate"].fillna("(unnamed)")
     columns = {
         "trial_id": trials[edits["pair"]],
         "kind": edits["edit"],

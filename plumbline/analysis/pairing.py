@@ -152,6 +152,14 @@ def paired_outcomes(
     ------
     ParameterError
         An unknown arm or perturbation, or outcomes that do not cover the arm's trials.
+
+    Examples
+    --------
+    >>> run = Recording(pd.DataFrame({"arm": ["a", "a", "b"], "task_id": ["t", "u", "t"]}), run_id="r")
+    >>> ok = pd.Series([True, True, False], index=run.trials["trial_id"])
+    >>> found = paired_outcomes(run, "a", run, "b", ok_first=ok, ok_second=ok)
+    >>> found.table.discordant, found.incomplete["why"].tolist()
+    ((1, 0), ['second not planned'])
     """
     one = _side("first", first, first_arm, ok_first, perturbation)
     other = _side("second", second, second_arm, ok_second, perturbation)
@@ -170,8 +178,8 @@ def _side(name: str, recording: Recording, arm: str, ok: pd.Series, perturbation
     rows = rows[rows["arm"] == arm]
     if perturbation is not None:
         if perturbation not in recording.perturbations:
-            known = ", ".join(recording.perturbations)
-            raise ParameterError(f"run {recording.run_id!r} has no perturbation {perturbation!r}; it has {known}")
+            there = ", ".join(recording.perturbations)
+            raise ParameterError(f"run {recording.run_id!r} has no perturbation {perturbation!r}; it has {there}")
         rows = rows[rows["perturbation"] == perturbation]
     recorded = rows["trial_id"][rows["trial_id"].isin(recording.trials["trial_id"])]
     if absent := sorted(set(recorded) - set(ok.index)):

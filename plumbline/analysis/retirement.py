@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 from plumbline.base.errors import ParameterError
 from plumbline.stats import Estimate, WorstCase, published_minimum, worst_case
+from plumbline.stats.estimate import Result
 
 __all__ = ["PublishedRetirement", "published_band", "published_retirement"]
 
@@ -23,7 +24,7 @@ _TOO_SMALL = "no divergence, below 0.95: the sample is too small"
 
 
 @dataclass(frozen=True)
-class PublishedRetirement:
+class PublishedRetirement(Result):
     """The published retirement bound and verdict band, for reproduction only.
 
     Parameters

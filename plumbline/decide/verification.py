@@ -120,16 +120,16 @@ def verify(
     >>> print(verify(run.certify(arm="react", policy=policy), run, policy))
     certificate of parity, arm react: holds, made again from the traces
     """
-    made_with = certificate.evidence
-    if made_with.policy is not None and policy is None:
-        raise ParameterError(f"the certificate was made with policy {made_with.policy_name}; give policy=")
-    if certificate.measure == "outcome" and grade is None:
-        raise ParameterError(f"the certificate is about outcomes, judged by {made_with.grade_name}; give grade=")
     try:
         recording = run if isinstance(run, Recording) else read_run(Path(run), Recording)
     except DigestError as error:
         saved = Difference(what="rows", where=str(run), expected="the rows that were saved", found=str(error))
         return VerifyReport(certificate=certificate, derived=None, differences=(saved,))
+    made_with = certificate.evidence
+    if made_with.policy is not None and policy is None:
+        raise ParameterError(f"the certificate was made with policy {made_with.policy_name}; give policy=")
+    if certificate.measure == "outcome" and grade is None:
+        raise ParameterError(f"the certificate is about outcomes, judged by {made_with.grade_name}; give grade=")
     try:
         derived = _again(certificate, recording, policy, grade)
     except InputError as error:
