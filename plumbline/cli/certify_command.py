@@ -22,8 +22,8 @@ def register(commands: Any) -> None:
     add_run(certify)
     certify.add_argument("--arm", required=True, help="the arm to certify")
     add_settings(certify)
-    certify.add_argument("--rule", default="planned_minimum", help="planned_minimum (the certificate), completed_minimum, "
-                         "published or published_fail_all")  # fmt: skip
+    rules = "planned_minimum (the certificate), completed_minimum, published or published_fail_all"
+    certify.add_argument("--rule", default="planned_minimum", help=rules)
     certify.add_argument("--scope", default="suite", help="suite (these tasks) or tasks (tasks like these)")
     certify.add_argument("--out", metavar="FILE", help="write the certificate, for plumbline verify")
     certify.add_argument("--json", action="store_true", help="print JSON")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 from typing import Any
 
 __all__ = ["register"]
@@ -14,15 +15,14 @@ def register(commands: Any) -> None:
     parity = commands.add_parser(
         "parity",
         help="does the replacement do what the incumbent did",
-        description="Compare every run of a replacement with a run of the incumbent, at outcome, path and argument level.",
+        description="Compare each run of a replacement with one of the incumbent: outcome, path and arguments.",
         allow_abbrev=False,
     )
     parity.add_argument("run_folder", metavar="RUN", help="run folder that holds the incumbent")
     parity.add_argument("incumbent", metavar="INCUMBENT")
     parity.add_argument("replacement", metavar="REPLACEMENT")
     parity.add_argument("--other", metavar="RUN", help="run folder that holds the replacement (default: the same)")
-    parity.add_argument("--domain", metavar="NAME", help="domain whose grader and argument rules are used "
-                        "(default: that of the run)")  # fmt: skip
+    parity.add_argument("--domain", metavar="NAME", help="whose grader and argument rules (default: the run's domain)")
     parity.add_argument("--definition", default="published", help="published or plumbline (default: published)")
     parity.add_argument("--by", choices=("perturbation", "task_id"), help="show the measures by this key")
     parity.add_argument("--most", type=int, default=10, help="divergences to show (default: 10)")
@@ -73,6 +73,18 @@ def _parity(arguments: argparse.Namespace) -> int:
 def _line(row: dict[Any, Any]) -> str:
     trials = list(row["trial_ids"])
     more = f" and {len(trials) - 1} more" if len(trials) > 1 else ""
-    said = {k: v for k, v in row.items() if k not in ("count", "trial_ids", "kind") and v == v and v is not None}
-    words = ", ".join(f"{name} {value}" for name, value in said.items())
-    return f"  {row['count']:4d} {row['kind']:<12} {words}; {trials[0]}{more}"
+    text = (
+        f"{row['kind']}{_where(row)} ({row['severity']}): expected {_said(row['expected'])}, got {_said(row['got'])}; "
+    )
+    return textwrap.fill(
+        f"{text}{trials[0]}{more}", 100, initial_indent=f"  {row['count']:4d} ", subsequent_indent=" " * 7
+    )  # fmt: skip
+
+
+def _where(row: dict[Any, Any]) -> str:
+    step = f" at step {row['step_index']}" if row["step_index"] >= 0 else ""
+    return step + "".join(f", {row[name]}" for name in ("name", "field") if isinstance(row[name], str))
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else "nothing"

@@ -18,9 +18,7 @@ def register(commands: Any) -> None:
         allow_abbrev=False,
     )
     plan.add_argument("--threshold", type=float, required=True, help="what the lower bound must reach, such as 0.95")
-    plan.add_argument(
-        "--true-rate", type=float, default=0.99, help="rate the agent is believed to have (default: 0.99)"
-    )
+    plan.add_argument("--true-rate", type=float, default=0.99, help="rate the agent is thought to have (default: 0.99)")
     plan.add_argument("--power", type=float, default=0.8, help="chance that such an agent passes (default: 0.8)")
     plan.add_argument("--rho", type=float, default=0.4, help="correlation of the runs of one task (default: 0.4)")
     plan.add_argument("--tasks", type=int, help="tasks at hand")

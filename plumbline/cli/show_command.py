@@ -96,8 +96,10 @@ def _violations(arguments: argparse.Namespace, run: Any, trial: str) -> list[dic
 
 
 def _record(run: Any, trial: str) -> dict[str, Any]:
+    import pandas as pd
+
     row = run.trials[run.trials["trial_id"] == trial].iloc[0]
-    return {str(name): None if value != value or value is None else value for name, value in row.items()}
+    return {str(name): None if pd.isna(value) else value for name, value in row.items()}
 
 
 def _as_json(run: Any, trial: str, violations: list[dict[str, Any]] | None) -> str:
@@ -199,4 +201,6 @@ def _beside(left: Any, right: Any, ours: list[int], theirs: list[int]) -> list[t
 
 
 def _step(value: Any) -> int | None:
-    return None if value != value or value is None else int(value)
+    import pandas as pd
+
+    return None if pd.isna(value) else int(value)

@@ -18,7 +18,8 @@ from plumbline.compare.edit_rows import EditRows, refined_rows, script_rows, to_
 from plumbline.compare.kernel import Scoring
 from plumbline.compare.paths import PathKind, Paths, in_one_vocabulary, read_paths
 from plumbline.compare.scripts import OPS, Scripts, align_paths
-from plumbline.compare.sides import step_facts
+from plumbline.compare.sides import DIFFERENT, UNTOLD, TextJudge, argument_texts, step_facts
+from plumbline.compare.texts import Texts
 from plumbline.compare.tools import ToolTraits, tool_traits
 from plumbline.compare.verdicts import as_html
 
@@ -65,8 +66,12 @@ class Alignment:
         return script_rows(self.candidate_paths, self.reference_paths, self.scripts)
 
     @cached_property
+    def _arguments(self) -> tuple[Texts, Texts]:
+        return argument_texts(self.candidate, self.reference)
+
+    @cached_property
     def _edit_rows(self) -> EditRows:
-        facts = step_facts(self.candidate, self.reference)
+        facts = step_facts(self.candidate, self.reference, self._arguments)
         sides = (self.candidate_paths, facts[0]), (self.reference_paths, facts[1])
         return refined_rows(*sides, self._script_rows, self.scoring, self.rules, self.tools)
 
@@ -112,14 +117,14 @@ class Alignment:
 
         ``pair, at, reference_step, candidate_step``, then as in ``ArgumentComparison.differences``.
         """
-        return self._located(self._edit_rows, self._compared, self.edits)
+        return self._differences(self._edit_rows, self._compared, self.edits)
 
     @cached_property
     def script_differences(self) -> pd.DataFrame:
         """Argument differences inside the matched steps of the published ``script``; columns as in ``differences``."""
-        return self._located(self._script_rows, self._compare(self._script_rows), self.script)
+        return self._differences(self._script_rows, self._compare(self._script_rows), self.script)
 
-    def _located(self, rows: EditRows, compared: ArgumentComparison, frame: pd.DataFrame) -> pd.DataFrame:
+    def _differences(self, rows: EditRows, compared: ArgumentComparison, frame: pd.DataFrame) -> pd.DataFrame:
         found = compared.differences
         where = frame[["pair", "at", "reference_step", "candidate_step"]].iloc[rows.both[found["row"].to_numpy()]]
         return pd.concat([where.reset_index(drop=True), found.drop(columns="row")], axis=1)
@@ -132,19 +137,17 @@ class Alignment:
     @cached_property
     def same_calls(self) -> pd.Series:
         """Whether each pair made the same calls in the same order, arguments agreeing; NA if it cannot be told."""
-        rows, same = self._script_rows, self.pairs["same_path"].to_numpy()
-        asked = np.flatnonzero(same[rows.pair])
-        pair = rows.pair[asked]
-        compared = compare_arguments(
-            _calls(self.candidate, rows.candidate_row[asked]),
-            _calls(self.reference, rows.reference_row[asked]),
-            self.rules,
-        )
-        words = compared.verdicts.to_numpy()
-        differs = np.bincount(pair[words == "different"], minlength=same.size) > 0
-        untold = np.bincount(pair[(words != "different") & (words != "equal")], minlength=same.size) > 0
-        answer = pd.array(same & ~differs, dtype="boolean")
-        answer[same & ~differs & untold] = pd.NA
+        same = self.pairs["same_path"].to_numpy()
+        left, right = self.candidate_paths, self.reference_paths
+        lengths = left.lengths
+        asked = np.repeat(same, lengths)
+        pair, symbols = np.repeat(np.arange(same.size), lengths)[asked], left.codes[asked]
+        new, old = self._arguments
+        codes = new.codes[left.rows[asked]], old.codes[right.rows[np.repeat(same, right.lengths)]]
+        verdicts = TextJudge(new, left.symbols, self.rules).verdicts(symbols, *codes)
+        answer = pd.array(same, dtype="boolean")
+        answer[np.unique(pair[verdicts == UNTOLD])] = pd.NA
+        answer[np.unique(pair[verdicts == DIFFERENT])] = False
         return pd.Series(answer, name="same_calls")
 
     def first_divergence(self, pair: int) -> Divergence | None:
@@ -227,12 +230,11 @@ def align(
     acid sequence of two proteins. Journal of Molecular Biology, 48(3), 443-453.
     """
     scoring, marks = scoring or Scoring(), tool_traits(tools)
-    known = _known_empty(empty, pairs)
-    left = read_paths(candidate, path=path, empty=known[0] - _trials(candidate))
-    right = read_paths(reference, path=path, empty=known[1] - _trials(reference))
-    chosen = _chosen(left.trials, right.trials, pairs)
-    left, right = in_one_vocabulary(left, right)
-    left, right = left.take(chosen[:, 0]), right.take(chosen[:, 1])
+    if isinstance(empty, str):
+        raise ParameterError(f"empty is the text {empty!r}; give a collection of trial ids.")
+    left, right = in_one_vocabulary(read_paths(candidate, path=path), read_paths(reference, path=path))
+    ids = _paired_ids(left, right, pairs, empty)
+    left, right = _located(left, ids[0], empty, "candidate"), _located(right, ids[1], empty, "reference")
     scripts = align_paths((left.codes, left.offsets), (right.codes, right.offsets), np.arange(len(right)), scoring)
     counts = scripts.counts()
     table = pd.DataFrame(
@@ -248,44 +250,44 @@ def align(
     return Alignment(table, candidate, reference, left, right, scripts, scoring, rules or ArgumentRules(), marks)
 
 
-def _trials(steps: pd.DataFrame) -> set[str]:
-    known = isinstance(steps, pd.DataFrame) and "trial_id" in steps
-    return set(steps["trial_id"].dropna().unique()) if known else set()
-
-
-def _known_empty(empty: Collection[str], pairs: Mapping[str, str] | None) -> tuple[set[str], set[str]]:
-    """The trials without steps on each side."""
-    if isinstance(empty, str):
-        raise ParameterError(f"empty is the text {empty!r}; give a collection of trial ids.")
-    named = set(empty)
-    if pairs is None:
-        return named, set()
-    if not isinstance(pairs, Mapping):
-        raise ParameterError(
-            f"pairs is a {type(pairs).__name__}; give a mapping of candidate trial id to reference trial id."
-        )
-    return named & set(pairs), named & set(pairs.values())
-
-
-def _chosen(left: tuple[str, ...], right: tuple[str, ...], pairs: Mapping[str, str] | None) -> np.ndarray:
-    """Positions of candidate and reference of each pair."""
+def _paired_ids(
+    left: Paths, right: Paths, pairs: Mapping[str, str] | None, empty: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Trial ids of each pair on both sides."""
     if pairs is None:
         if len(right) != 1:
             raise ParameterError(
                 f"the reference holds {len(right)} trials; name pairs={{candidate trial: reference trial}}, "
                 "or give the steps of one reference trial."
             )
-        pairs = dict.fromkeys(left, right[0])
-    if not pairs:
+        known = set(left.trials)
+        every = [*left.trials, *(trial for trial in dict.fromkeys(empty) if trial not in known)]
+        ids = every, [right.trials[0]] * len(every)
+    elif isinstance(pairs, Mapping):
+        ids = list(pairs), list(pairs.values())
+    else:
+        raise ParameterError(
+            f"pairs is a {type(pairs).__name__}; give a mapping of candidate trial to reference trial."
+        )
+    if not ids[0]:
         raise ParameterError("no pair of trials to align; the candidate holds no trial or pairs is empty.")
-    where = {trial: at for at, trial in enumerate(left)}, {trial: at for at, trial in enumerate(right)}
-    for side, known, ids in (("candidate", where[0], pairs.keys()), ("reference", where[1], pairs.values())):
-        if strange := [trial for trial in ids if trial not in known]:
+    return ids
+
+
+def _located(paths: Paths, ids: list[str], empty: Collection[str], side: str) -> Paths:
+    """The paths of some trials, in that order; trials named as empty have an empty one."""
+    at = paths.positions(ids)
+    missing = [ids[position] for position in np.flatnonzero(at < 0)]
+    if missing:
+        named = set(empty)
+        if strange := [trial for trial in missing if trial not in named]:
             raise ParameterError(
                 f"the {side} holds no step of trial {strange[0]!r} ({len(strange)} such trials); "
                 "if it recorded none, name it in empty=."
             )
-    return np.array([(where[0][one], where[1][other]) for one, other in pairs.items()], np.int64)
+        paths = paths.with_empty(dict.fromkeys(missing))
+        at = paths.positions(ids)
+    return paths.take(at)
 
 
 def _calls(steps: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:

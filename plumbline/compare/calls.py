@@ -11,6 +11,7 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 from plumbline.compare.argument_rules import ArgumentRules
+from plumbline.compare.quick import QuickVerdict, canonical_arguments
 from plumbline.compare.texts import Texts, arrow_text, distinct, need_columns, no_text
 from plumbline.compare.values import CallComparison, compare_call
 from plumbline.compare.verdicts import VERDICTS, FieldComparison, as_html, show_ratio, show_value
@@ -166,7 +167,12 @@ def judge_calls(
     rows = np.flatnonzero(hits.to_numpy(zero_copy_only=False))
     chosen = steps.iloc[rows]
     (texts,) = distinct(chosen["arguments"], name="arguments")
-    found = [compare_call(each, expected, tool=tool, rules=rules, extra=extra).verdict for each in texts.objects]
+    wanted = canonical_arguments(expected)
+    shortcut = QuickVerdict(wanted, rules or ArgumentRules(), tool, extra)
+    found = [
+        shortcut.of(each) or compare_call(each, wanted, tool=tool, rules=rules, extra=extra).verdict
+        for each in texts.objects
+    ]
     table = np.array([VERDICTS.index(word) for word in found] + [_NOT_RECORDED], np.int8)
     codes = table[texts.codes]
     codes[(texts.codes < 0) & ~no_text(chosen.get("unread"), len(chosen))] = _UNREADABLE
@@ -192,6 +198,8 @@ def _judge_pairs(
     keys = ((names.codes[rows].astype(np.int64) + 1) * size + new.codes[rows]) * size + old.codes[rows]
     each, back = np.unique(keys, return_inverse=True)
     found = []
+    new.read(np.unique(new.codes[rows]).tolist())
+    old.read(np.unique(old.codes[rows]).tolist())
     for key in each.tolist():
         rest, right = divmod(key, size)
         name, left = divmod(rest, size)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from plumbline.base.errors import ParameterError
 from plumbline.compare.texts import distinct, need_columns
@@ -55,14 +56,31 @@ class Paths:
         """Number of steps of each path."""
         return np.diff(self.offsets)
 
+    def positions(self, trials: Sequence[str]) -> np.ndarray:
+        """Return the position of each trial's path, -1 for a trial that has none."""
+        try:
+            asked = pa.array(trials, pa.large_string())
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise ParameterError(f"a trial id is no text: {error}.") from None
+        found = pc.index_in(asked, value_set=pa.array(self.trials, pa.large_string()))
+        return found.fill_null(-1).to_numpy(zero_copy_only=False)
+
     def take(self, positions: np.ndarray) -> Paths:
         """Return the paths at some positions, in that order."""
+        if np.array_equal(positions, np.arange(len(self))):
+            return self
         lengths = self.lengths[positions]
         ends = np.cumsum(lengths)
         flat = np.repeat(self.offsets[positions] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
         offsets = np.concatenate([[0], ends]).astype(np.int64)
-        trials = tuple(self.trials[position] for position in positions)
+        trials = tuple(np.array([*self.trials, None], object)[positions])
         return replace(self, codes=self.codes[flat], offsets=offsets, trials=trials, rows=self.rows[flat])
+
+    def with_empty(self, trials: Iterable[str]) -> Paths:
+        """Return the paths with further trials that took no step."""
+        added = tuple(trials)
+        offsets = np.concatenate([self.offsets, np.full(len(added), self.offsets[-1])])
+        return replace(self, offsets=offsets, trials=(*self.trials, *added))
 
     def path(self, position: int) -> list[Symbol]:
         """Return one path as (kind, name) pairs."""
@@ -142,9 +160,10 @@ def read_paths(steps: pd.DataFrame, *, path: PathKind = "effect", empty: Collect
         kind.codes[rows].astype(np.int64) * width + name.codes[rows] % width, len(kind.values) * width
     )
     symbols = tuple((kind.values[pair // width], [*name.values, None][pair % width]) for pair in pairs)
-    counts = np.bincount(trial.codes[rows], minlength=len(trial.values) + len(added))
+    counts = np.bincount(trial.codes[rows], minlength=len(trial.values))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Paths(codes.astype(_small(len(symbols))), offsets, symbols, (*trial.values, *added), rows)
+    found = Paths(codes.astype(_small(len(symbols))), offsets, symbols, trial.values, rows)
+    return found.with_empty(added) if added else found
 
 
 def _compact(keys: np.ndarray, size: int) -> tuple[list[int], np.ndarray]:

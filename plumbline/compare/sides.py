@@ -17,7 +17,9 @@ from plumbline.compare.texts import Texts, distinct
 from plumbline.compare.tools import CallFacts, ToolTraits, may_swap
 from plumbline.compare.values import CallComparison, compare_call
 
-__all__ = ["StepFacts", "TextJudge", "canonical_groups", "step_facts"]
+__all__ = ["DIFFERENT", "EQUAL", "UNTOLD", "StepFacts", "TextJudge", "argument_texts", "canonical_groups", "step_facts"]
+
+EQUAL, DIFFERENT, UNTOLD = range(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +45,17 @@ class StepFacts:
     status: np.ndarray
 
 
-def step_facts(candidate: pd.DataFrame, reference: pd.DataFrame) -> tuple[StepFacts, StepFacts]:
+def argument_texts(candidate: pd.DataFrame, reference: pd.DataFrame) -> tuple[Texts, Texts]:
+    """Return the argument texts of two steps frames, as codes of one list."""
+    new, old = distinct(_column(candidate, "arguments"), _column(reference, "arguments"), name="arguments")
+    return new, old
+
+
+def step_facts(
+    candidate: pd.DataFrame, reference: pd.DataFrame, arguments: tuple[Texts, Texts]
+) -> tuple[StepFacts, StepFacts]:
     """Return the facts of two steps frames; an absent column is one in which nothing is recorded."""
     frames = (candidate, reference)
-    arguments = distinct(*(_column(frame, "arguments") for frame in frames), name="arguments")
     results = distinct(*(_column(frame, "result") for frame in frames), name="result")
     found = []
     for frame, argument, result in zip(frames, arguments, results, strict=True):
@@ -114,6 +123,18 @@ class TextJudge:
         if candidate < 0 or reference < 0:
             return False
         return candidate == reference or self.compare(symbol, candidate, reference).verdict == "equal"
+
+    def verdicts(self, symbols: np.ndarray, candidate: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """Judge many pairs of texts: ``EQUAL``, ``DIFFERENT``, or ``UNTOLD`` where that cannot be said."""
+        found = np.where((candidate < 0) | (reference < 0), UNTOLD, EQUAL).astype(np.int8)
+        asked = np.flatnonzero((found == EQUAL) & (candidate != reference))
+        size = max(len(self.texts.values), 1)
+        keys = (symbols[asked].astype(np.int64) * size + candidate[asked]) * size + reference[asked]
+        each, back = np.unique(keys, return_inverse=True)
+        words = [self.compare(key // size // size, key // size % size, key % size).verdict for key in each.tolist()]
+        codes = [EQUAL if word == "equal" else DIFFERENT if word == "different" else UNTOLD for word in words]
+        found[asked] = np.array(codes, np.int8)[back]
+        return found
 
 
 class OrderJudge:
