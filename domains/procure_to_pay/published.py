@@ -149,6 +149,22 @@ class Facts:
                     found[study, arm, task] = row["expected"].split("=", 1)[1]
         return found
 
+    @cached_property
+    def retry_incumbents(self) -> list[str]:
+        """The executor trials of ``retry`` that finished first in their cell, where the publication shows which.
+
+        Two repetitions of a cell with different paths are a tie, and the published comparison took the one that had
+        finished first. These ids are the ``order`` that ``equivalence`` needs to give the published figures.
+        """
+        met = {tuple(t.split("/")[1:4]): t for t in self.faulted["retry"]}
+        first = []
+        for row in self.table("retry_incumbent"):
+            trial = met[tuple(row["cell"].split("/"))]
+            cell, repetition = trial.rsplit("/", 1)
+            other = f"{cell}/{1 - int(repetition)}"
+            first.append(trial if row["reference_repetition"] == "faulted" else other)
+        return first
+
     def trials(self, study: str) -> Iterator[TrialFacts]:
         """Yield every recorded trial of a study, in plan order."""
         missing = {r["trial_id"]: r for r in self.table("missing") if r["study"] == study}

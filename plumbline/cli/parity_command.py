@@ -73,12 +73,10 @@ def _parity(arguments: argparse.Namespace) -> int:
 def _line(row: dict[Any, Any]) -> str:
     trials = list(row["trial_ids"])
     more = f" and {len(trials) - 1} more" if len(trials) > 1 else ""
-    text = (
-        f"{row['kind']}{_where(row)} ({row['severity']}): expected {_said(row['expected'])}, got {_said(row['got'])}; "
-    )
-    return textwrap.fill(
-        f"{text}{trials[0]}{more}", 100, initial_indent=f"  {row['count']:4d} ", subsequent_indent=" " * 7
-    )  # fmt: skip
+    expected, got = _said(row["expected"]), _said(row["got"])
+    text = f"{row['kind']}{_where(row)} ({row['severity']}): expected {expected}, got {got}; {trials[0]}{more}"
+    count, rest = f"  {row['count']:4d} ", " " * 7
+    return textwrap.fill(text, 100, initial_indent=count, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _where(row: dict[Any, Any]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from plumbline.analysis import BEHAVIOUR
@@ -18,6 +20,8 @@ from plumbline.traces import Plan, Recording
 __all__ = ["NO_RECORD", "Cell", "Exposed", "TaskCount", "arm_rows", "checked_ignorable", "count_cells", "fault_names"]
 
 NO_RECORD = "no_record"
+_COUNTS = ("planned", "recorded", "completed", "missing", "undecided", "ignored", "succeeded", "failed", "k", "n")
+_OF_TASK = ("planned", "k", "n", "failed")
 _CAUSES = tuple(status for status in TRIAL_STATUSES if status not in BEHAVIOUR)
 
 
@@ -147,60 +151,45 @@ def count_cells(
     faults: Collection[str],
 ) -> tuple[Cell, ...]:
     """Count every condition; the bounds are put in later."""
-    success = ok.astype("boolean").reindex(rows["trial_id"]).reset_index(drop=True)
-    behaved = rows["status"].isin(BEHAVIOUR)
-    failed = (success == False).fillna(False).astype(bool)  # noqa: E712  three-valued: missing is not False
-    rows = rows.assign(
-        recorded=~rows["status"].isin([NO_RECORD, "not_run"]),
-        completed=rows["status"] == "completed",
-        missing=~behaved,
-        undecided=behaved & success.isna(),
-        ignored=rows["status"].isin(list(ignorable)) & ~failed,
-        failed=failed,
-        succeeded=behaved & success.fillna(False).astype(bool),
-        delivered=rows["exposure"] == "delivered",
+    success = ok.astype("boolean").reindex(rows["trial_id"])
+    known, won = success.notna().to_numpy(), success.fillna(False).to_numpy(bool)
+    status = rows["status"].to_numpy(object)
+    behaved, completed = np.isin(status, BEHAVIOUR), status == "completed"
+    recorded, failed = ~np.isin(status, [NO_RECORD, "not_run"]), known & ~won
+    ignored = np.isin(status, list(ignorable)) & ~failed
+    delivered = (rows["exposure"] == "delivered").to_numpy(bool)
+    of_rule = {"planned": ~ignored, "completed": completed & known, "recorded": recorded}
+    columns = {
+        "planned": np.ones(len(rows), bool), "recorded": recorded, "completed": completed, "missing": ~behaved,
+        "undecided": behaved & ~known, "ignored": ignored, "succeeded": behaved & won, "failed": failed,
+        "k": behaved & won & (completed if rule.counts != "planned" else True), "n": of_rule[rule.counts],
+        "armed": ~ignored, "met": delivered & ~ignored, "unknown": ~ignored & (status == NO_RECORD),
+        "uncovered": ~ignored & ~delivered & ~failed,
+    }  # fmt: skip
+    keys = [rows["perturbation"].to_numpy(object), rows["task_id"].to_numpy(object)]
+    sums = (
+        pd.DataFrame({name: flags.astype(np.int64) for name, flags in columns.items()}).groupby(keys, sort=False).sum()
     )
-    counted = {
-        "planned": ~rows["ignored"],
-        "completed": rows["completed"] & success.notna(),
-        "recorded": rows["recorded"],
-    }[rule.counts]
-    rows = rows.assign(
-        counted=counted, hit=rows["succeeded"] & (rows["completed"] if rule.counts != "planned" else True)
-    )
-    groups = dict(iter(rows.groupby("perturbation", sort=False)))
-    return tuple(_cell(name, groups.get(name, rows.iloc[:0]), faulty=name in faults) for name in perturbations)
+    by_task: dict[str, list[dict[str, Any]]] = {name: [] for name in perturbations}
+    for (name, task), counts in sums.to_dict("index").items():
+        by_task[name].append({"task_id": task, **counts})
+    causes: dict[str, Counter[str]] = {name: Counter() for name in perturbations}
+    for name, cause in zip(keys[0][~behaved], status[~behaved], strict=True):
+        causes[name][cause] += 1
+    return tuple(_cell(name, by_task[name], causes[name], faulty=name in faults) for name in perturbations)
 
 
-def _cell(name: str, rows: pd.DataFrame, *, faulty: bool) -> Cell:
-    def total(column: str) -> int:
-        return int(rows[column].sum())
-
-    armed = rows[~rows["ignored"]]
+def _cell(name: str, tasks: Collection[Mapping[str, Any]], causes: Mapping[str, int], *, faulty: bool) -> Cell:
+    total = {key: sum(int(task[key]) for task in tasks) for key in (*_COUNTS, "armed", "met", "unknown", "uncovered")}
     exposure = None
     if faulty:
-        met, unknown = int(armed["delivered"].sum()), int((armed["status"] == NO_RECORD).sum())
-        exposure = Exposed(planned=len(armed), delivered=met, not_delivered=len(armed) - met - unknown, unknown=unknown)
-    causes: dict[Any, int] = rows.loc[rows["missing"], "status"].value_counts().sort_index().to_dict()
+        armed, met, unknown = total["armed"], total["met"], total["unknown"]
+        exposure = Exposed(planned=armed, delivered=met, not_delivered=armed - met - unknown, unknown=unknown)
     return Cell(
         perturbation=name,
-        planned=len(rows),
-        recorded=total("recorded"),
-        completed=total("completed"),
-        missing=total("missing"),
-        undecided=total("undecided"),
-        ignored=total("ignored"),
-        succeeded=total("succeeded"),
-        failed=total("failed"),
-        k=total("hit"),
-        n=total("counted"),
-        causes={str(cause): int(number) for cause, number in causes.items()},
+        causes=dict(sorted(causes.items())),
         exposure=exposure,
-        uncovered=int((~armed["delivered"] & ~armed["failed"]).sum()) if faulty else 0,
-        by_task=tuple(_task(str(task), part) for task, part in rows.groupby("task_id", sort=False)),
+        uncovered=total["uncovered"] if faulty else 0,
+        by_task=tuple(TaskCount(task_id=str(t["task_id"]), **{key: int(t[key]) for key in _OF_TASK}) for t in tasks),
+        **{key: total[key] for key in _COUNTS},
     )
-
-
-def _task(task: str, rows: pd.DataFrame) -> TaskCount:
-    hit, counted, failed = (int(rows[column].sum()) for column in ("hit", "counted", "failed"))
-    return TaskCount(task_id=task, planned=len(rows), k=hit, n=counted, failed=failed)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from plumbline._version import __version__
 from plumbline.base.canonical import canonical_json
@@ -13,11 +14,12 @@ from plumbline.decide.measures import Measured
 from plumbline.rules.fingerprint import callable_digest, callable_name
 from plumbline.stats.estimate import Result
 from plumbline.traces import Plan, Recording
-from plumbline.traces.digest import trial_digests
+from plumbline.traces.digest import run_digest, trial_digests
 
 __all__ = ["Evidence", "digest_of", "evidence"]
 
 _SHORT = 16
+_TAKEN: WeakKeyDictionary[Recording, dict[str, str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +54,15 @@ def evidence(
     recording: Recording, *, arm: str, measured: Measured, plan: Plan | None, parameters: Mapping[str, Any]
 ) -> Evidence:
     """Take the digests of what a certificate of an arm rests on."""
-    rows = recording.trials["arm"] == arm
-    trials = recording.trials[rows]
-    digests = trial_digests(trials, recording.steps[recording.steps["arm"] == arm])
+    every = _trial_digests(recording)
+    own = recording.trials["arm"] == arm
+    digests = {name: found for (name, found), mine in zip(every.items(), own, strict=True) if mine}
+    made_from = None if recording.plan is None else recording.plan.to_dict()
     policy, grade = measured.policy, measured.grade
     return Evidence(
         run_id=recording.run_id,
-        run=recording.digest,
-        arm=digest_of(digests),
+        run=run_digest(list(every.values()), recording.tasks, made_from),
+        arm=digest_of(list(digests.values())),
         tasks=digest_of(recording.tasks),
         plan=None if plan is None else digest_of(plan.to_dict()),
         policy=None if policy is None else policy.digest,
@@ -68,5 +71,13 @@ def evidence(
         grade_name=None if grade is None else callable_name(grade),
         parameters=digest_of(parameters),
         version=__version__,
-        trials={name: found[:_SHORT] for name, found in zip(trials["trial_id"], digests, strict=True)},
+        trials={name: found[:_SHORT] for name, found in digests.items()},
     )
+
+
+def _trial_digests(recording: Recording) -> dict[str, str]:
+    """Return the digest of every trial; a recording never changes, so they are taken once."""
+    if recording not in _TAKEN:
+        digests = trial_digests(recording.trials, recording.steps)
+        _TAKEN[recording] = dict(zip(recording.trials["trial_id"], digests, strict=True))
+    return _TAKEN[recording]

@@ -13,7 +13,7 @@ from plumbline.base.errors import InputError, NotFoundError, ParameterError
 
 __all__ = ["Parameter", "checked", "from_text"]
 
-_TYPES = ("int", "float", "text", "bool", "folder", "choice", "choices", "output")
+_TYPES = ("int", "float", "numbers", "text", "bool", "folder", "choice", "choices", "output")
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Parameter:
     name : str
         Its name in the notebook.
     type : str
-        ``int``, ``float``, ``text``, ``bool``, ``folder`` (must exist; empty means the project's own), ``choice`` (one
-        of ``allowed``), ``choices`` (a list of them) or ``output`` (a file to write; empty for none).
+        ``int``, ``float``, ``numbers`` (a list, each within the bounds), ``text``, ``bool``, ``folder`` (must exist;
+        empty means the project's own), ``choice`` (one of ``allowed``), ``choices`` (a list of them) or ``output`` (a
+        file to write; empty for none).
     default : object
         The value the pins were made with.
     help : str
@@ -70,6 +71,9 @@ class Parameter:
             raise ParameterError(f"{self.name} is None; it must be {self._wanted()}")
         if self.type in ("int", "float"):
             return self._number(value)
+        if self.type == "numbers":
+            values = value if isinstance(value, list | tuple) and value else self._refuse(value)
+            return [self._number(v) for v in values]
         if self.type == "bool":
             return value if isinstance(value, bool) else self._refuse(value)
         if self.type == "choices":
@@ -106,7 +110,13 @@ class Parameter:
             for word, limit in zip(edges, (self.minimum, self.maximum), strict=True)
             if limit is not None
         ]
-        names = {"int": "a whole number", "float": "a number", "bool": "true or false", "folder": "a folder"}
+        names = {
+            "int": "a whole number",
+            "float": "a number",
+            "numbers": "a list of numbers, each",
+            "bool": "true or false",
+            "folder": "a folder",
+        }
         return " ".join([names.get(self.type, "text"), " and ".join(bounds)]).strip()
 
     def _refuse(self, value: Any, hint: str = "") -> Any:
@@ -130,6 +140,8 @@ def from_text(parameter: Parameter, text: str) -> Any:
             return int(text)
         if parameter.type == "float":
             return float(text)
+        if parameter.type == "numbers":
+            return [float(part) for part in text.split(",")]
     except ValueError:
         return text  # refused by check, with the parameter's own sentence
     if parameter.type == "bool":

@@ -85,19 +85,24 @@ def test_scripts_of_frames_equal_the_table(pairs, shuffled):
     if shuffled:
         left, right = left.sample(frac=1, random_state=1), right.iloc[::-1]
     found = align(left, right, pairs=mapping, empty=empty)
+    columns = ["edit", "name_reference", "name_candidate", "reference_step", "candidate_step"]
+    script, refined = (
+        {i: [] for i in range(len(pairs))} | {key: part[columns] for key, part in rows.groupby("pair")}
+        for rows in (found.script.astype(object), found.edits.astype(object))
+    )
     for i, (candidate, reference) in enumerate(pairs):
-        score, script = needleman_wunsch(candidate, reference)
-        rows = found.script[found.script["pair"] == i]
-        assert rows["edit"].tolist() == list(script)
-        assert found.pairs.loc[i, "score"] == score
-        assert found.pairs.loc[i, "same_path"] == (candidate == reference)
-        assert rows["name_reference"].dropna().tolist() == reference
-        assert rows["name_candidate"].dropna().tolist() == candidate
-        assert rows["candidate_step"].dropna().tolist() == list(range(len(candidate)))
-        refined = found.edits[found.edits["pair"] == i]
-        assert sorted(refined["reference_step"].dropna()) == list(range(len(reference)))
-        assert sorted(refined["candidate_step"].dropna()) == list(range(len(candidate)))
-        both = refined[refined["edit"].isin(["match", "moved"])]
+        score, expected = needleman_wunsch(candidate, reference)
+        assert found.pairs.loc[i, ["score", "same_path"]].tolist() == [score, candidate == reference]
+        if not candidate and not reference:
+            assert (script[i], refined[i]) == ([], [])
+            continue
+        assert script[i]["edit"].tolist() == list(expected)
+        assert script[i]["name_reference"].dropna().tolist() == reference
+        assert script[i]["name_candidate"].dropna().tolist() == candidate
+        assert script[i]["candidate_step"].dropna().tolist() == list(range(len(candidate)))
+        assert sorted(refined[i]["reference_step"].dropna()) == list(range(len(reference)))
+        assert sorted(refined[i]["candidate_step"].dropna()) == list(range(len(candidate)))
+        both = refined[i][refined[i]["edit"].isin(["match", "moved"])]
         shared = sum(min(candidate.count(x), reference.count(x)) for x in "abcd")
         assert len(both) == shared  # every call both made is found again, wherever it stands
         assert (both["name_reference"] == both["name_candidate"]).all()
@@ -371,3 +376,13 @@ def test_a_large_vocabulary_keeps_its_names():
     path = [f"tool{i}" for i in r.permutation(300)]
     assert read_paths(frame(t=path)).path(0) == [("tool_call", name) for name in path]
     assert edits(path, path) == ["match"] * 300
+
+
+def test_one_verdict_a_pair():
+    reference = ["fetch", call("pay", {"n": 1})]
+    new = frame(same=reference, other=["fetch", call("pay", {"n": 2})], longer=[*reference, "log"], unknown=reference)
+    new.loc[new["trial_id"] == "unknown", "arguments"] = None
+    found = align(new, frame(old=reference), empty=["silent"])
+    assert found.same_calls.tolist() == [True, False, False, pd.NA, False]
+    loose = align(new, frame(old=reference), rules=ArgumentRules({"pay": {"n": ignore()}}))
+    assert loose.same_calls.tolist() == [True, True, False, pd.NA]

@@ -8,6 +8,8 @@ from decimal import Decimal as D
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import ArgumentsError, ParameterError
@@ -15,13 +17,21 @@ from plumbline.compare import (
     ArgumentRules,
     compare_arguments,
     compare_call,
+    date,
+    enumeration,
     equal_columns,
+    exact,
     expand,
     get,
+    identifier,
+    ignore,
     judge_calls,
     money,
     number,
+    published_rules,
+    set_of,
     state,
+    text,
 )
 
 
@@ -110,9 +120,9 @@ def test_expand_opens_objects_and_keeps_the_rest():
     assert expand(frame.iloc[:0]).shape == (0, 0)
 
 
-@pytest.mark.parametrize("text", ['{"a":1', "[1]", '{"a":NaN}', '{"a":1,"a":2}', "3"])
-def test_arguments_that_are_no_object_are_named(text):
-    frame = steps(("t", {}), ("t", text))
+@pytest.mark.parametrize("broken", ['{"a":1', "[1]", '{"a":NaN}', '{"a":1,"a":2}', "3"])
+def test_arguments_that_are_no_object_are_named(broken):
+    frame = steps(("t", {}), ("t", broken))
     for ask in (
         lambda: get(frame, "a"),
         lambda: expand(frame),
@@ -260,3 +270,52 @@ def test_equal_columns_applies_tolerances_and_json_types():
 def test_equal_columns_refuses_what_it_cannot_say(columns, expected, rules, said):
     with pytest.raises(ParameterError, match=said):
         equal_columns(COLUMNS[columns], expected, rules=rules, tool="pay")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ['{"a":[{}', "{}]}", "{},{}"],
+        ['{"a":1', '"b":2}', "{}, {}"],
+        ['{"a":1},{"b":2}', "{}"],
+        ["{}", '{"a":"x","b":}'],
+        ["[{}]", "{}"],
+    ],
+)
+def test_texts_that_are_json_only_together_are_refused(texts):
+    with pytest.raises(ArgumentsError, match="arguments cannot be read"):
+        expand(pd.DataFrame({"arguments": texts}))
+
+
+values = st.sampled_from(
+    [1, D("1.0"), D("1.5"), "1", "a", "A", True, None, [1], [D("1.0")], {"k": 1}, {}, "2026-07-03"]
+)
+records = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+field_rules = st.sampled_from(
+    [
+        exact(), exact(default=1), exact(presence="optional"), exact(presence="required"), identifier(), ignore(),
+        identifier(normalise=("casefold",)), number(), number(absolute=1), text(severity="low"), money(), date(),
+        set_of(), enumeration([1, "a"]),
+    ]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(records, min_size=1, max_size=6),
+    records,
+    st.dictionaries(st.sampled_from(["a", "b", "b.k", "c[]"]), field_rules, max_size=3),
+    st.sampled_from([exact(), number(), text(), published_rules().default]),
+    st.sampled_from(["different", "ignored"]),
+    st.sampled_from([(), ("low",), ("high", "low")]),
+)
+def test_judging_a_column_says_what_comparing_each_call_says(rows, expected, fields, default, extra, uncounted):
+    rules = ArgumentRules({"t": fields}, default=default, uncounted=uncounted)
+    found = judge_calls(steps(*(("t", row) for row in rows)), "t", expected, rules=rules, extra=extra)
+    assert found.tolist() == [compare_call(row, expected, tool="t", rules=rules, extra=extra).verdict for row in rows]
+
+
+@pytest.mark.parametrize("expected", ["[1]", "{", {"a": float("nan")}, {"a": {1}}, "3"])
+def test_an_expected_record_must_be_an_object(expected):
+    with pytest.raises(ParameterError, match="the expected arguments"):
+        judge_calls(steps(("t", {})), "t", expected)

@@ -35,6 +35,21 @@ def test_possible_values_keep_their_type():
     assert checked(ALL, {}, study="s")["confidence"] == 0.95
 
 
+MARGINS = Parameter("margins", "numbers", [0.05], "help", 0, 1, True)
+
+
+@pytest.mark.parametrize("value", [[], [0.05, float("nan")], [0.05, 1], 0.05, "0.05", [True], None])
+def test_an_impossible_list_of_numbers_is_refused(value):
+    with pytest.raises(ParameterError, match="margins"):
+        MARGINS.check(value)
+
+
+def test_a_list_of_numbers_from_a_command_line():
+    assert MARGINS.check(from_text(MARGINS, "0.05,0.1")) == [0.05, 0.1]
+    with pytest.raises(ParameterError, match="a list of numbers, each above 0 and below 1"):
+        MARGINS.check(from_text(MARGINS, "0.05,high"))
+
+
 def test_an_unknown_name_is_refused_with_the_close_one():
     with pytest.raises(ParameterError, match=r"no parameter 'confidnce'.*Did you mean 'confidence'"):
         checked(ALL, {"confidnce": 0.9}, study="s")
