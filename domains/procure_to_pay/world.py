@@ -40,6 +40,7 @@ CREATE TABLE approvals (
     approval_id TEXT PRIMARY KEY, invoice_id TEXT NOT NULL, role TEXT NOT NULL, amount INTEGER NOT NULL);
 CREATE TABLE audit_log (entry_id TEXT PRIMARY KEY, invoice_id TEXT NOT NULL, action TEXT NOT NULL, detail TEXT);
 """
+_WRITTEN = ("payments", "exceptions", "approvals", "audit_log")
 _MONEY = {"unit_price", "total", "amount"}
 _COLUMNS = {
     "vendors": ("vendor_id", "name", "status", "terms"),
@@ -140,7 +141,8 @@ class World:
     """
 
     def __init__(self, opening: bytes) -> None:
-        self._db = sqlite3.connect(":memory:", isolation_level=None)
+        # one trial owns it, but an agent framework may call from a thread of its own; the toolbox lets one in at a time
+        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._db.deserialize(opening)
 
     def all(self, query: str, *values: Any) -> list[dict[str, Any]]:
@@ -165,6 +167,11 @@ class World:
         """Add one row; money is given as ``Decimal``."""
         values = [to_cents(v) if name in _MONEY else v for name, v in row.items()]
         self._db.execute(f"INSERT INTO {table} ({','.join(row)}) VALUES ({','.join('?' * len(row))})", values)
+
+    def effects(self) -> dict[str, int]:
+        """Return the rows of every table that the tools write to."""
+        counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _WRITTEN)
+        return dict(zip(_WRITTEN, self._db.execute(f"SELECT {counts}").fetchone(), strict=True))
 
     def close(self) -> None:
         """Give the memory back."""

@@ -167,12 +167,11 @@ def count_cells(
         "uncovered": ~ignored & ~delivered & ~failed,
     }  # fmt: skip
     keys = [rows["perturbation"].to_numpy(object), rows["task_id"].to_numpy(object)]
-    sums = (
-        pd.DataFrame({name: flags.astype(np.int64) for name, flags in columns.items()}).groupby(keys, sort=False).sum()
-    )
+    whole = pd.DataFrame({name: flags.astype(np.int64) for name, flags in columns.items()})
+    sums = whole.groupby(keys, sort=False).sum()
     by_task: dict[str, list[dict[str, Any]]] = {name: [] for name in perturbations}
-    for (name, task), counts in sums.to_dict("index").items():
-        by_task[name].append({"task_id": task, **counts})
+    for (name, task), *counts in zip(sums.index, *(sums[column] for column in columns), strict=True):
+        by_task[name].append({"task_id": task, **dict(zip(columns, counts, strict=True))})
     causes: dict[str, Counter[str]] = {name: Counter() for name in perturbations}
     for name, cause in zip(keys[0][~behaved], status[~behaved], strict=True):
         causes[name][cause] += 1
@@ -180,7 +179,9 @@ def count_cells(
 
 
 def _cell(name: str, tasks: Collection[Mapping[str, Any]], causes: Mapping[str, int], *, faulty: bool) -> Cell:
-    total = {key: sum(int(task[key]) for task in tasks) for key in (*_COUNTS, "armed", "met", "unknown", "uncovered")}
+    total: dict[str, Any] = {
+        key: sum(int(task[key]) for task in tasks) for key in (*_COUNTS, "armed", "met", "unknown", "uncovered")
+    }
     exposure = None
     if faulty:
         armed, met, unknown = total["armed"], total["met"], total["unknown"]

@@ -1,6 +1,7 @@
 """Running and replaying agents against a domain's tools."""
 
-from plumbline.running.faults import Fault, FaultPlan, Faulty, InjectedError
+from plumbline.running.faults import FAULT_KINDS, Fault, FaultKind, FaultPlan
+from plumbline.running.faulty import Faulty, InjectedError
 from plumbline.running.plan import run_plan
 from plumbline.running.replay import Decision, ReplayArm, replay
 from plumbline.running.retry import call_with_retries, is_transient
@@ -12,12 +13,14 @@ from plumbline.running.transport import Call, Direct, Reply, Transport
 from plumbline.running.trial import TrialRecord, run_trial
 
 __all__ = [
+    "FAULT_KINDS",
     "Agent",
     "BudgetStopError",
     "Call",
     "Decision",
     "Direct",
     "Fault",
+    "FaultKind",
     "FaultPlan",
     "Faulty",
     "HarnessError",

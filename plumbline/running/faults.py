@@ -1,7 +1,7 @@
-"""Faults planned per trial, and the transport that delivers them.
+"""Faults planned per trial: what may go wrong with a call, and which trial meets which fault.
 
 A fault is a plain value of one trial: it holds no state, so no trial can use up the fault of another. What has been
-delivered is counted by the transport, of which every trial has its own.
+delivered is counted by the transport that delivers it (``faulty``), of which every trial has its own.
 """
 
 from __future__ import annotations
@@ -12,27 +12,51 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plumbline.base.canonical import canonical_json, parse_json
-from plumbline.base.errors import ParameterError, ToolError
+from plumbline.base.errors import ParameterError
 from plumbline.running.system import TrialKey
-from plumbline.running.transport import Call, Reply, Transport
 from plumbline.traces import Plan
 
-__all__ = ["FAULTS", "Fault", "FaultPlan", "Faulty", "InjectedError"]
+__all__ = ["FAULTS", "FAULT_KINDS", "Fault", "FaultKind", "FaultPlan"]
 
 FAULTS: Mapping[str, str] = {
     "http_503": "HTTP 503: this service is temporarily unavailable, the request was not carried out",
     "http_429": "HTTP 429: over the rate limit, the request was not carried out",
     "connection_reset": "connection reset by the other side before the request was carried out",
 }
-"""Errors that can be injected, with what the agent is told. All strike before the tool's body and are transient."""
+"""Errors that pass by themselves, with what the agent is told. All strike before the tool's body."""
 
 
-class InjectedError(ToolError):
-    """A tool error that comes from the fault plan, not from the tool."""
+@dataclass(frozen=True)
+class FaultKind:
+    """One kind of fault.
 
-    def __init__(self, message: str, error_type: str, injected: str) -> None:
-        super().__init__(message, error_type)
-        self.injected = injected
+    Parameters
+    ----------
+    effect : str
+        ``none``: the tool's body never runs. ``stands``: it ran, and only the answer is lost or spoilt.
+    error_type : str or None
+        Type of the error the agent gets; None if it gets an answer.
+    words : str
+        What the agent is told, or what happens to the answer.
+    """
+
+    effect: str
+    error_type: str | None
+    words: str
+
+
+FAULT_KINDS: Mapping[str, FaultKind] = {
+    **{name: FaultKind("none", "transient", words) for name, words in FAULTS.items()},
+    "permanent": FaultKind("none", "permanent", "HTTP 410: this operation has been withdrawn and will not come back"),
+    "parallel_503": FaultKind("none", "transient", FAULTS["http_503"] + "; the other calls of this turn were"),
+    "timeout_after": FaultKind("stands", "timeout", "timed out waiting for the answer; the request had been sent"),
+    "slow": FaultKind("stands", None, "the answer comes late, and is right"),
+    "truncated": FaultKind("stands", None, "the answer is the first half of its JSON text"),
+    "malformed": FaultKind("stands", None, "the answer is JSON text with its closing brackets lost"),
+    "wrong_type": FaultKind("stands", None, "the answer has another JSON type than the tool promises"),
+}
+"""Every kind of fault. ``parallel_503`` strikes one call of a turn that makes several; ``timeout_after`` leaves the
+effect standing, so that a second try of a payment pays twice."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +68,7 @@ class Fault:
     tool : str
         Tool whose call fails.
     error : str
-        One of ``http_503``, ``http_429``, ``connection_reset``; it strikes before the tool's body runs.
+        A name of ``FAULT_KINDS``, such as ``http_503`` (before the effect) or ``timeout_after`` (the effect stands).
     times : int
         How many calls in a row fail, at least 1.
     on_call : int
@@ -52,6 +76,8 @@ class Fault:
     spent_by : str, optional
         Id of the trial that used the fault up before this one. It describes records of the published studies, where one
         fault served a whole cell; such a fault is never delivered. Plans of our own leave it empty.
+    delay_ms : int
+        How late a ``slow`` answer comes, in milliseconds, at least 1; no other kind has a delay.
 
     Raises
     ------
@@ -69,22 +95,26 @@ class Fault:
     times: int = 1
     on_call: int = 1
     spent_by: str | None = field(default=None, kw_only=True)
+    delay_ms: int = field(default=2000, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not self.tool or self.error not in FAULTS:
+        if not self.tool or self.error not in FAULT_KINDS:
+            allowed = ", ".join(FAULT_KINDS)
             raise ParameterError(
-                f"a fault names a tool and one of {', '.join(FAULTS)}; found tool {self.tool!r}, error {self.error!r}"
+                f"a fault names a tool and one of {allowed}; found tool {self.tool!r}, error {self.error!r}"
             )
-        for name in ("times", "on_call"):
+        for name in ("times", "on_call", "delay_ms"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ParameterError(f"fault.{name} must be a whole number of at least 1; found {value!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fault as JSON values; ``spent_by`` only where it is set."""
+        """Return the fault as JSON values; ``spent_by`` and ``delay_ms`` only where they say something."""
         values: dict[str, Any] = {
             "tool": self.tool, "error": self.error, "times": self.times, "on_call": self.on_call,
         }  # fmt: skip
+        if self.error == "slow":
+            values["delay_ms"] = self.delay_ms
         return values if self.spent_by is None else values | {"spent_by": self.spent_by}
 
     def to_json(self) -> str:
@@ -95,39 +125,10 @@ class Fault:
     def from_json(cls, text: str) -> Fault:
         """Read a fault from the text that ``to_json`` writes."""
         values = parse_json(text)
-        known = {"tool", "error", "times", "on_call", "spent_by"}
+        known = {"tool", "error", "times", "on_call", "spent_by", "delay_ms"}
         if not isinstance(values, dict) or not {"tool", "error"} <= set(values) <= known:
             raise ParameterError(f"a fault has the keys {sorted(known)}, tool and error at least; found {text!r}")
         return cls(**values)
-
-
-class Faulty:
-    """Delivers one trial's fault; every other call passes.
-
-    Parameters
-    ----------
-    inner : Transport
-        Where calls go that are not faulted.
-    fault : Fault
-        The fault of this trial.
-
-    Attributes
-    ----------
-    delivered : int
-        How often the fault has struck.
-    """
-
-    def __init__(self, inner: Transport, fault: Fault) -> None:
-        self.inner, self.fault, self.delivered = inner, fault, 0
-
-    def send(self, call: Call) -> Reply:
-        """Fail the call if it is one that the plan names, else pass it on."""
-        fault = self.fault
-        due = fault.on_call <= call.number < fault.on_call + fault.times
-        if due and call.tool.name == fault.tool and fault.spent_by is None:
-            self.delivered += 1
-            raise InjectedError(FAULTS[fault.error], "transient", fault.error)
-        return self.inner.send(call)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from plumbline.base.errors import PlumblineError
 
-__all__ = ["BudgetStopError", "HarnessError", "NoResponseError"]
+__all__ = ["BudgetStopError", "HarnessError", "NoResponseError", "TurnLimitError"]
 
 
 class HarnessError(PlumblineError):
@@ -29,3 +29,7 @@ class BudgetStopError(HarnessError):
     """The spending cap was reached before the trial could end."""
 
     status: ClassVar[str] = "budget_stop"
+
+
+class TurnLimitError(PlumblineError):
+    """The agent used every turn it was given without coming to an end; its steps are kept, and it is its behaviour."""

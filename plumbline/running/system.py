@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,10 +59,22 @@ class Variant:
         What the agent is given; None if the wording was not recorded.
     decoys : tuple of str
         Names of the domain's decoy tools that are offered beside the real ones.
+    tool_order : tuple of str, optional
+        Names of tools in the order in which they are offered; those it leaves out follow in the domain's order.
+    descriptions : mapping, optional
+        What the agent is told of a tool instead of its own description, by name.
+    settings : mapping, optional
+        Sampling settings that the agent sends with every question to its model.
+    fault : Fault, optional
+        The fault that a trial of this variant meets; each trial meets its own.
     """
 
     prompt: str | None
     decoys: tuple[str, ...] = ()
+    tool_order: tuple[str, ...] = field(default=(), kw_only=True)
+    descriptions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    fault: Fault | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -105,10 +117,10 @@ class Agent(Protocol):
     """Anything that takes a task and a toolbox and returns its last words, or None if it said them to the toolbox.
 
     An agent with a method ``for_trial(key)`` is asked for the agent of each trial; that is how recorded decisions find
-    their trial, and how an agent that keeps state starts every trial afresh.
+    their trial, and how an agent that keeps state starts every trial afresh. A coroutine function will do as well.
     """
 
-    def __call__(self, task: Task, toolbox: Toolbox, /) -> str | None:
+    def __call__(self, task: Task, toolbox: Toolbox, /) -> str | Awaitable[str | None] | None:
         """Do the task."""
 
 

@@ -12,11 +12,15 @@ __all__ = ["Call", "Direct", "Reply", "Transport"]
 
 @dataclass(frozen=True)
 class Call:
-    """One call on its way to a tool; ``number`` counts the calls of this tool within the trial, from 1."""
+    """One call on its way to a tool.
+
+    ``number`` counts the calls of this tool within the trial, from 1; ``parallel`` is how many calls its turn makes.
+    """
 
     tool: Tool
     arguments: dict[str, Any]
     number: int
+    parallel: int = 1
 
 
 @dataclass(frozen=True)

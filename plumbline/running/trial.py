@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +25,25 @@ __all__ = ["TrialRecord", "run_trial"]
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """What one trial left behind: its row of the trials frame and its rows of the steps frame."""
+    """What one trial left behind.
+
+    Parameters
+    ----------
+    trial : mapping
+        Its row of the trials frame.
+    steps : tuple of mapping
+        Its rows of the steps frame.
+    effects : tuple of mapping or None
+        Where steps and system of record do not tell one story, see ``EffectLedger``; None if the world offers no
+        ``effects()``, so that nobody looked.
+    attempts : tuple of str
+        What ended earlier attempts at this trial, if infrastructure failed and it was tried again.
+    """
 
     trial: Mapping[str, Any]
     steps: tuple[Mapping[str, Any], ...]
+    effects: tuple[Mapping[str, Any], ...] | None = None
+    attempts: tuple[str, ...] = ()
 
 
 def run_trial(
@@ -42,6 +61,7 @@ def run_trial(
     model: str | None = None,
     clock: Clock | None = None,
     wire: Callable[[Any], Transport] | None = None,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> TrialRecord:
     """Run one agent on one task, in a world of its own.
 
@@ -72,6 +92,8 @@ def run_trial(
         Gives the time with its zone. Without one no times are recorded and equal trials give equal rows.
     wire : callable, optional
         Makes the transport of the trial from its world; by default calls go straight to the tools.
+    sleep : callable
+        Waits a number of seconds where a fault makes an answer late.
 
     Returns
     -------
@@ -91,12 +113,14 @@ def run_trial(
     world = domain.new_world()
     try:
         toolbox = Toolbox(
-            domain.tools, world, fault=fault, clock=clock, decoys=_offered(given, domain),
-            transport=None if wire is None else wire(world),
+            domain.tools, world, fault=fault, clock=clock, decoys=_offered(given, domain), sleep=sleep,
+            transport=None if wire is None else wire(world), order=getattr(given, "tool_order", ()),
+            descriptions=getattr(given, "descriptions", {}), settings=getattr(given, "settings", {}),
         )  # fmt: skip
         started = None if clock is None else read_clock(clock)
         status, error = _drive(agent, task.for_agent(given.prompt), toolbox, key)
         ended = None if clock is None else read_clock(clock)
+        toolbox.effects.before(None)
         outcome, error, status = _read(domain, world, task, status, error)
     finally:
         close = getattr(world, "close", None)
@@ -110,7 +134,9 @@ def run_trial(
         "provenance": provenance, "started_at": None if started is None else started.isoformat(),
         "latency_ms": None if started is None or ended is None else (ended - started).total_seconds() * 1000,
     }  # fmt: skip
-    return TrialRecord(trial, tuple({"trial_id": key.trial_id} | step for step in toolbox.steps))
+    effects = tuple(toolbox.effects.findings) if toolbox.effects.watched else None
+    steps = tuple({"trial_id": key.trial_id} | step for step in toolbox.steps)
+    return TrialRecord(trial | toolbox.spent, steps, effects)
 
 
 def _drive(agent: Agent, task: Task, toolbox: Toolbox, key: TrialKey) -> tuple[str, str | None]:
@@ -119,6 +145,8 @@ def _drive(agent: Agent, task: Task, toolbox: Toolbox, key: TrialKey) -> tuple[s
         for_trial = getattr(agent, "for_trial", None)
         act: Agent = agent if for_trial is None else for_trial(key)
         said = act(task, toolbox)
+        if inspect.isawaitable(said):
+            said = _await(_coroutine(said))
         if said is not None and said != toolbox.final_text:
             toolbox.finish(said)
     except HarnessError as problem:
@@ -129,6 +157,20 @@ def _drive(agent: Agent, task: Task, toolbox: Toolbox, key: TrialKey) -> tuple[s
     if toolbox.problem is not None:  # the agent went on although a tool's code had broken
         return toolbox.problem.status, _words(toolbox.problem)
     return "completed", None
+
+
+async def _coroutine(awaitable: Any) -> Any:
+    return await awaitable
+
+
+def _await(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Wait for an agent that is a coroutine, also where an event loop is already running, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    with ThreadPoolExecutor(1) as aside:  # a world with thread affinity must allow its use from another thread
+        return aside.submit(asyncio.run, coroutine).result()
 
 
 def _read(domain: System, world: Any, task: Task, status: str, error: str | None) -> tuple[str | None, str | None, str]:

@@ -35,7 +35,7 @@ def small(
     run_id: str = "r",
     tasks: Mapping[str, Any] | None = None,
 ) -> Recording:
-    """Record rows of (``arm/task/perturbation/variant/repetition``, path, outcome, status); the last two may be left out."""
+    """Record rows of (trial id, path, outcome, status); the last, or the last two, may be left out."""
     trials, steps = [], []
     for trial, path, *rest in rows:
         arm, task, perturbation, variant, repetition = trial.split("/")

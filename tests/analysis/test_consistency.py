@@ -151,8 +151,9 @@ def test_rules_decide_which_arguments_agree():
 
 
 def test_outcomes_are_compared_on_the_named_keys():
-    run = small([("a/t/baseline/0/0", "pay", '{"paid":true,"n":0}'), ("a/t/baseline/0/1", "pay", '{"n":0.0,"paid":true}'),
-                 ("a/t/noise/0/0", "pay", '{"n":1,"paid":true}'), ("a/t/noise/0/1", "pay", '{"n":false,"paid":true}')])  # fmt: skip
+    outcomes = ['{"paid":true,"n":0}', '{"n":0.0,"paid":true}', '{"n":1,"paid":true}', '{"n":false,"paid":true}']
+    trials = ["a/t/baseline/0/0", "a/t/baseline/0/1", "a/t/noise/0/0", "a/t/noise/0/1"]
+    run = small([(trial, "pay", outcome) for trial, outcome in zip(trials, outcomes, strict=True)])
     assert counts(consistency(run, arm="a").outcome) == (2, 4), "numbers by value; a boolean is no number"
     assert counts(consistency(run, arm="a", outcome_keys=["paid"]).outcome) == (4, 4)
     with pytest.raises(ParameterError, match="no outcome holds the key 'amount'; the keys are n, paid"):
@@ -166,8 +167,8 @@ def test_outcomes_are_compared_on_the_named_keys():
 
 
 def test_ground_truth_stands_beside_what_is_usual():
-    run = small([("a/t/baseline/0/0", "hold", HELD), ("a/t/baseline/0/1", "hold", HELD), ("a/t/noise/0/0", "pay", PAID)],
-                tasks={"t": {"context": {"due": True}}})  # fmt: skip
+    trials = [("a/t/baseline/0/0", "hold", HELD), ("a/t/baseline/0/1", "hold", HELD), ("a/t/noise/0/0", "pay", PAID)]
+    run = small(trials, tasks={"t": {"context": {"due": True}}})
     found = consistency(run, arm="a", grade=lambda outcome, context: outcome["paid"] == context["due"], ks=(1, 3))
     assert counts(found.outcome) == (2, 3)
     assert counts(found.right) == (1, 3)
@@ -234,14 +235,14 @@ def test_text_and_html_say_the_same():
     assert found.to_frame()["measure"].tolist() == list(found.measures())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(rows(("a",)))
 def test_the_published_counts_follow_from_a_plain_reading_of_the_definition(drawn):
     if drawn:
         assert published_counts(consistency(small(drawn), arm="a")) == plain_consistency(drawn, "a")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(rows(("a",)), st.randoms(use_true_random=False), st.sampled_from(["published", "plumbline"]))
 def test_the_order_of_rows_changes_nothing_and_order_of_completion_only_ties(drawn, chance, definition):
     if not drawn:
@@ -256,6 +257,5 @@ def test_the_order_of_rows_changes_nothing_and_order_of_completion_only_ties(dra
     if definition == "published" and found.ties.empty:
         pd.testing.assert_frame_equal(other.divergences, found.divergences)
         assert other.measures() == found.measures()
-    assert sorted(map(str, other.ties.to_numpy().tolist())) == sorted(map(str, found.ties.to_numpy().tolist())) or len(
-        found.ties
-    )
+    parted = [set(each.ties.loc[each.ties["what"] != "arguments", "task_id"]) for each in (found, other)]
+    assert parted[0] == parted[1], "which paths and outcomes lead does not depend on order, only which one wins"

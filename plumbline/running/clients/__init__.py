@@ -1,5 +1,32 @@
 """Model clients: several transports of one shape."""
 
+from plumbline.running.clients.backoff import Backoff, RetryingClient
+from plumbline.running.clients.failures import FAILURES, ModelFailureError
+from plumbline.running.clients.ledger import Ledger
+from plumbline.running.clients.ledgered import LedgeredClient, ReplayClient
+from plumbline.running.clients.prices import Price, Prices, parse_price
 from plumbline.running.clients.protocol import ModelCall, ModelClient, ModelReply, ModelRequest, Usage
+from plumbline.running.clients.records import Recorded, Spend, TrialUsage
+from plumbline.running.clients.scripted import ScriptedClient
 
-__all__ = ["ModelCall", "ModelClient", "ModelReply", "ModelRequest", "Usage"]
+__all__ = [
+    "FAILURES",
+    "Backoff",
+    "Ledger",
+    "LedgeredClient",
+    "ModelCall",
+    "ModelClient",
+    "ModelFailureError",
+    "ModelReply",
+    "ModelRequest",
+    "Price",
+    "Prices",
+    "Recorded",
+    "ReplayClient",
+    "RetryingClient",
+    "ScriptedClient",
+    "Spend",
+    "TrialUsage",
+    "Usage",
+    "parse_price",
+]

@@ -24,7 +24,8 @@ class ModelRequest:
     messages : sequence of mapping
         Turns so far, JSON values: ``{"role": "user"|"assistant"|"tool", "content": …}`` with content blocks
         ``{"type": "text", "text": …}``, ``{"type": "tool_call", "id", "name", "arguments": text}`` and
-        ``{"type": "tool_result", "id", "content": text, "is_error": bool}``.
+        ``{"type": "tool_result", "id", "content": text, "is_error": bool}``. A block ``{"type": "provider", "block"}``
+        goes back to its provider as it came (see ``messages.assistant_message``).
     system : str
         Standing instructions, empty for none.
     tools : sequence of mapping
@@ -60,7 +61,11 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one reply; None where the provider did not say."""
+    """Tokens of one reply; None where the provider did not say.
+
+    ``tokens_in`` are those that no prompt cache took part in; the input as a whole is the sum of ``tokens_in``,
+    ``cache_read`` and ``cache_write``.
+    """
 
     tokens_in: int | None = None
     tokens_out: int | None = None

@@ -1,0 +1,415 @@
+"""The ledger: every answer of a model kept under the trial and turn that asked, and every dollar reserved before it is spent.
+
+How a call goes: ``reserve`` writes an open row with the most the call can cost, then the call is made, then ``settle``
+writes the answer and its cost in one transaction and only then hands the answer on. So an answer that was used is on disk,
+and the sum of what is spent and what is reserved never passes the cap, however many threads and processes share the file.
+
+What a crash leaves is an open row. Its owner is named by host, boot, process and start time, so whether it still lives is
+known, not guessed; the row of a dead owner becomes ``lost``, with a statement. Nobody can say whether the provider did the
+work, so a lost call counts at its estimate until ``write_off`` records why it need not. An owner on another host or in
+another container cannot be seen; its row is given up after ``abandon_after_s``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+from plumbline.base.errors import ParameterError
+from plumbline.running.clients.failures import ModelFailureError, scrub
+from plumbline.running.clients.owners import is_alive, this_process
+from plumbline.running.clients.protocol import ModelReply, ModelRequest
+from plumbline.running.clients.records import (
+    Claim,
+    Recorded,
+    Spend,
+    TrialUsage,
+    decode_reply,
+    encode_reply,
+    from_pico,
+    request_key,
+    request_text,
+    to_pico,
+)
+from plumbline.running.clients.store import Store
+from plumbline.running.stops import BudgetStopError, HarnessError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Ledger"]
+
+_SHORTEST_SECRET = 12
+_OPEN = ("id", "digest", "owner", "started_at", "estimate", "trial_id", "turn")
+_HIDDEN = ("authorization", "api_key", "api-key", "x-api-key", "headers", "extra_headers", "default_headers")
+
+
+class Ledger:
+    """One file of recorded answers and spend, shared by threads and processes.
+
+    Parameters
+    ----------
+    path : path
+        The SQLite file; made if it is not there.
+    cap_usd : float, optional
+        The most that may be spent, over the life of the file, in US dollars; None for no cap.
+    offline : bool
+        Only give what is recorded: the file is opened for reading and must exist.
+    abandon_after_s : float
+        Age in seconds at which a reservation is given up whose owner cannot be seen from here.
+    clock : callable
+        Gives the time with its zone.
+
+    Raises
+    ------
+    ParameterError
+        The cap is negative or no number.
+    NotFoundError
+        Offline, and there is no such file.
+    RunError
+        The file is no ledger.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(f"{folder}/l.sqlite") as ledger:
+    ...     claim = ledger.reserve(ModelRequest("m", [], trial_id="t"), estimate_usd=Decimal("0.02"), price_version="1")
+    ...     _ = ledger.settle(claim.call, ModelReply("yes"), cost_usd=Decimal("0.01"))
+    ...     ledger.spend().settled_usd
+    0.01
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        cap_usd: float | Decimal | None = None,
+        offline: bool = False,
+        abandon_after_s: float = 1800.0,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        cap = None if cap_usd is None else Decimal(str(cap_usd))
+        if cap is not None and not (cap.is_finite() and cap >= 0):
+            raise ParameterError(f"cap_usd must be at least 0 dollars, or None for no cap; found {cap_usd!r}")
+        if not abandon_after_s > 0:
+            raise ParameterError(f"abandon_after_s must be above 0 seconds; found {abandon_after_s!r}")
+        self.path = Path(path)
+        self.offline = offline
+        self._cap = None if cap is None else to_pico(cap)
+        self._abandon = timedelta(seconds=abandon_after_s)
+        self._clock = clock or _utc_now
+        self._secrets: tuple[str, ...] = ()
+        self._store = Store(self.path, read_only=offline)
+        if not offline:
+            self.reconcile()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def keep_out(self, *secrets: str) -> None:
+        """Name keys that must not reach the file; a text shorter than 12 characters is no key and is ignored."""
+        self._secrets = tuple({*self._secrets, *(s for s in secrets if len(s) >= _SHORTEST_SECRET)})
+
+    def refuse_secrets(self, request: ModelRequest) -> None:
+        """Refuse a request that carries a key.
+
+        Raises
+        ------
+        ParameterError
+            A key that ``keep_out`` named occurs in the request, or its settings hold headers or a key.
+        """
+        if odd := [name for name in request.settings if str(name).lower().replace("-", "_") in _NORMAL]:
+            raise ParameterError(f"settings are recorded, so {odd} must not stand there; give keys to the client")
+        text = request_text(request)
+        if any(secret in text for secret in self._secrets):
+            raise ParameterError(
+                f"trial {request.trial_id}, turn {request.turn}: the request holds the text of an API key; it was "
+                f"neither sent nor recorded. Take the key out of the prompt, the tools or the settings"
+            )
+
+    def lookup(self, request: ModelRequest) -> ModelReply | None:
+        """Return the recorded answer to a request, None if there is none."""
+        with self._store.reading() as db:
+            return _answer(db, request_key(request))
+
+    def reserve(self, request: ModelRequest, *, estimate_usd: Decimal, price_version: str) -> Claim:
+        """Ask to make a call that costs at most ``estimate_usd``.
+
+        Parameters
+        ----------
+        request : ModelRequest
+            What will be asked.
+        estimate_usd : Decimal
+            The most the call can cost, at least 0.
+        price_version : str
+            Version of the price it was estimated with.
+
+        Returns
+        -------
+        Claim
+            A reservation; or the answer, if someone else got it meanwhile; or what it waits for: the same request is
+            under way, or money is reserved that may come free.
+
+        Raises
+        ------
+        BudgetStopError
+            What is spent leaves no room for the estimate.
+        """
+        if not (estimate_usd.is_finite() and estimate_usd >= 0):
+            raise ParameterError(f"estimate_usd must be at least 0; found {estimate_usd}")
+        digest, estimate = request_key(request), to_pico(estimate_usd)
+        with self._store.writing(forced=estimate > 0) as db:
+            if (reply := _answer(db, digest)) is not None:
+                return Claim(reply=reply)
+            if db.execute("SELECT 1 FROM calls WHERE digest = ? AND status = 'open'", (digest,)).fetchone():
+                self._release(db, digest)
+                if db.execute("SELECT 1 FROM calls WHERE digest = ? AND status = 'open'", (digest,)).fetchone():
+                    return Claim(waits_for="the same request is under way elsewhere")
+            if not self._fits(db, estimate):
+                return Claim(waits_for="money that other calls have reserved")
+            tried = db.execute("SELECT count(*) FROM calls WHERE digest = ?", (digest,)).fetchone()[0]
+            db.execute("UPDATE totals SET reserved = reserved + ?", (estimate,))
+            made = db.execute(
+                "INSERT INTO calls (digest, trial_id, turn, attempt, model, status, estimate, price_version, owner,"
+                " started_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?, ?, ?)",
+                (digest, request.trial_id, request.turn, tried + 1, request.model, estimate, price_version)
+                + (this_process(), self._now()),
+            )
+            return Claim(call=made.lastrowid)
+
+    def settle(self, call: int | None, reply: ModelReply, *, cost_usd: Decimal | None) -> ModelReply:
+        """Record an answer and its cost, then hand the answer on; it must not be used before.
+
+        Parameters
+        ----------
+        call : int
+            The reservation.
+        reply : ModelReply
+            The answer; keys in it are scrubbed.
+        cost_usd : Decimal or None
+            Its cost; None if it is not known, so that the estimate counts.
+
+        Returns
+        -------
+        ModelReply
+            The answer as it will be replayed, with source ``live``.
+
+        Raises
+        ------
+        HarnessError
+            The reservation is not open, or the file cannot be written.
+        """
+        text = scrub_known(encode_reply(reply), self._secrets)
+        usage = reply.usage
+        with self._store.writing(forced=cost_usd is None or cost_usd > 0) as db:
+            estimate = _reserved(db, call)
+            cost = None if cost_usd is None else to_pico(cost_usd)
+            assumed = estimate if cost is None else 0
+            db.execute(
+                "UPDATE calls SET status = 'answered', response = ?, tokens_in = ?, tokens_out = ?, cache_read = ?,"
+                " cache_write = ?, cost = ?, assumed = ?, ended_at = ? WHERE id = ?",
+                (text, usage.tokens_in, usage.tokens_out, usage.cache_read, usage.cache_write)
+                + (cost, assumed, self._now(), call),
+            )
+            _move(db, estimate, settled=cost or 0, assumed=assumed)
+        return decode_reply(text, source=reply.source)
+
+    def fail(self, call: int | None, failure: BaseException) -> None:
+        """Record that an attempt gave no answer; one that may have been charged counts at its estimate."""
+        known = isinstance(failure, ModelFailureError)
+        billed = failure.may_be_billed if isinstance(failure, ModelFailureError) else True
+        kind = failure.kind if isinstance(failure, ModelFailureError) else "interrupted"
+        words = f"{failure}\n{failure.evidence}" if isinstance(failure, ModelFailureError) else repr(failure)
+        with self._store.writing(forced=billed) as db:
+            estimate = _reserved(db, call)
+            assumed = estimate if billed else 0
+            db.execute(
+                "UPDATE calls SET status = 'failed', failure = ?, error = ?, cost = ?, assumed = ?, ended_at = ?"
+                " WHERE id = ?",
+                (kind, scrub(words.strip(), self._secrets), None if billed or not known else 0, assumed)
+                + (self._now(), call),
+            )
+            _move(db, estimate, assumed=assumed)
+
+    def reconcile(self) -> int:
+        """Give up the reservations of processes that have ended; return how many calls that lost."""
+        with self._store.reading() as db:
+            if not db.execute("SELECT 1 FROM calls WHERE status = 'open' LIMIT 1").fetchone():
+                return 0
+        with self._store.writing(forced=True) as db:
+            return self._release(db)
+
+    def write_off(self, reason: str) -> float:
+        """Stop counting money that is only assumed to be spent, because the provider's bill says otherwise.
+
+        Parameters
+        ----------
+        reason : str
+            How it is known; recorded as a statement.
+
+        Returns
+        -------
+        float
+            US dollars no longer counted.
+        """
+        if not reason.strip():
+            raise ParameterError("write_off needs a reason, such as what the provider's bill shows")
+        with self._store.writing(forced=True) as db:
+            total = db.execute("SELECT assumed FROM totals").fetchone()[0]
+            db.execute("UPDATE calls SET assumed = 0 WHERE assumed > 0")
+            db.execute("UPDATE totals SET assumed = 0")
+            self._state(db, f"written off {from_pico(total)} USD of assumed cost: {reason.strip()}")
+        return from_pico(total)
+
+    def spend(self) -> Spend:
+        """Return what is spent, assumed and reserved."""
+        with self._store.reading() as db:
+            settled, assumed, reserved = db.execute("SELECT settled, assumed, reserved FROM totals").fetchone()
+            ended = dict(db.execute("SELECT status, count(*) FROM calls GROUP BY status").fetchall())
+        cap = None if self._cap is None else from_pico(self._cap)
+        return Spend(
+            from_pico(settled), from_pico(assumed), from_pico(reserved), cap,
+            ended.get("answered", 0), ended.get("failed", 0), ended.get("lost", 0),
+        )  # fmt: skip
+
+    def trial_usage(self, trial_id: str) -> TrialUsage:
+        """Return calls, tokens and cost of one trial; None where a provider did not say."""
+        with self._store.reading() as db:
+            calls, known_in, given, out, priced, cost = db.execute(
+                "SELECT count(*), count(tokens_in), sum(tokens_in + ifnull(cache_read, 0) + ifnull(cache_write, 0)),"
+                " CASE WHEN count(tokens_out) = count(*) THEN sum(tokens_out) END, count(cost), sum(cost)"
+                " FROM calls WHERE trial_id = ? AND status = 'answered'",
+                (trial_id,),
+            ).fetchone()
+        if calls == 0:
+            return TrialUsage(trial_id, 0, 0, 0, 0.0)
+        usd = from_pico(cost) if priced == calls else None
+        return TrialUsage(trial_id, calls, given if known_in == calls else None, out, usd)
+
+    def calls(self) -> pd.DataFrame:
+        """Return every attempt, one row each, in order of reservation; amounts in US dollars."""
+        import pandas as pd
+
+        with self._store.reading() as db:
+            found = db.execute("SELECT * FROM calls ORDER BY id")
+            frame = pd.DataFrame(found.fetchall(), columns=[column[0] for column in found.description])
+        whole = ["tokens_in", "tokens_out", "cache_read", "cache_write"]
+        frame = frame.astype(dict.fromkeys(whole, "Int64"))
+        for name in ("estimate", "cost", "assumed"):
+            frame[f"{name}_usd"] = pd.to_numeric(frame.pop(name)) / 1e12
+        return frame
+
+    def replies(self) -> Iterator[Recorded]:
+        """Yield every recorded answer in order of trial and turn, a thousand read at a time."""
+        last = ("", -1, 0)
+        while True:
+            with self._store.reading() as db:
+                rows = db.execute(
+                    "SELECT trial_id, turn, id, digest, response FROM calls WHERE status = 'answered'"
+                    " AND (trial_id, turn, id) > (?, ?, ?) ORDER BY trial_id, turn, id LIMIT 1000",
+                    last,
+                ).fetchall()
+            if not rows:
+                return
+            for trial_id, turn, _, digest, response in rows:
+                yield Recorded(trial_id, turn, digest, decode_reply(response))
+            last = rows[-1][:3]
+
+    def statements(self) -> list[str]:
+        """Return what was decided about money without an answer: calls lost, amounts written off."""
+        with self._store.reading() as db:
+            return [f"{at} {said}" for at, said in db.execute("SELECT at, statement FROM statements ORDER BY id")]
+
+    def _fits(self, db: Connection, estimate: int) -> bool:
+        """Say whether the estimate fits under the cap now; raise if it never will."""
+        if self._cap is None or estimate == 0:
+            return True
+        for last in (False, True):
+            settled, assumed, reserved = db.execute("SELECT settled, assumed, reserved FROM totals").fetchone()
+            if settled + assumed + reserved + estimate <= self._cap:
+                return True
+            if settled + assumed + estimate > self._cap:
+                raise BudgetStopError(
+                    f"the cap of {from_pico(self._cap)} USD is reached: {from_pico(settled)} spent, "
+                    f"{from_pico(assumed)} assumed, and the next call can cost {from_pico(estimate)}. What is recorded "
+                    f"is kept: raise the budget and resume"
+                )
+            if not last and not self._release(db):
+                break
+        return False
+
+    def _release(self, db: Connection, digest: str | None = None) -> int:
+        """Turn the open rows of processes that have ended into lost ones."""
+        where = "" if digest is None else " AND digest = ?"
+        rows = db.execute(
+            f"SELECT {', '.join(_OPEN)} FROM calls WHERE status = 'open'{where}", () if digest is None else (digest,)
+        ).fetchall()
+        lost = [row for row in rows if self._given_up(owner=row[2], started=row[3])]
+        for call, _, owner, started, estimate, trial_id, turn in lost:
+            words = (
+                f"lost: trial {trial_id}, turn {turn}, begun {started}; its process ({owner}) ended without an answer. "
+                f"Counted at its estimate of {from_pico(estimate)} USD"
+            )
+            db.execute(
+                "UPDATE calls SET status = 'lost', error = ?, assumed = ?, ended_at = ? WHERE id = ?",
+                (words, estimate, self._now(), call),
+            )
+            _move(db, estimate, assumed=estimate)
+            self._state(db, words)
+        return len(lost)
+
+    def _given_up(self, *, owner: str, started: str) -> bool:
+        alive = is_alive(owner)
+        if alive is None:
+            return self._clock() - datetime.fromisoformat(started) > self._abandon
+        return not alive
+
+    def _state(self, db: Connection, words: str) -> None:
+        db.execute("INSERT INTO statements (at, statement) VALUES (?, ?)", (self._now(), words))
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
+
+
+_NORMAL = frozenset(name.replace("-", "_") for name in _HIDDEN)
+
+
+def scrub_known(text: str, secrets: tuple[str, ...]) -> str:
+    """Replace the keys of this process in a text."""
+    for secret in secrets:
+        text = text.replace(secret, "[redacted]")
+    return text
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _answer(db: Connection, digest: str) -> ModelReply | None:
+    found = db.execute("SELECT response FROM calls WHERE digest = ? AND status = 'answered'", (digest,)).fetchone()
+    return None if found is None else decode_reply(found[0])
+
+
+def _reserved(db: Connection, call: int | None) -> int:
+    found: Any = db.execute("SELECT estimate FROM calls WHERE id = ? AND status = 'open'", (call,)).fetchone()
+    if found is None:
+        raise HarnessError(f"call {call} of the ledger is not open; every reservation is settled or failed once")
+    return int(found[0])
+
+
+def _move(db: Connection, estimate: int, *, settled: int = 0, assumed: int = 0) -> None:
+    db.execute(
+        "UPDATE totals SET reserved = reserved - ?, settled = settled + ?, assumed = assumed + ?",
+        (estimate, settled, assumed),
+    )
