@@ -41,7 +41,14 @@ def data_folder(given: str | Path | None = None) -> Path:
 
 
 def studies_folder(given: str | Path | None = None) -> Path:
-    """Return the folder of studies: as given, else ``PLUMBLINE_STUDIES``, else ``studies`` of the checkout."""
+    """Return the folder of studies.
+
+    As given; else ``PLUMBLINE_STUDIES``; else the folder around the study the caller stands in, which is where a
+    study's notebook runs; else ``studies`` of the checkout.
+    """
+    here = Path.cwd()
+    if not given and not os.environ.get("PLUMBLINE_STUDIES") and (here / "study.yaml").is_file():
+        return here.parent
     return _folder(given, "PLUMBLINE_STUDIES", "studies")
 
 

@@ -6,8 +6,11 @@ import argparse
 import json
 import sys
 import webbrowser
-from pathlib import Path
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plumbline.study import Study, StudyRun
 
 __all__ = ["register"]
 
@@ -28,33 +31,42 @@ def register(commands: Any) -> None:
 
 def _demo(arguments: argparse.Namespace) -> int:
     from plumbline.base.errors import InputError
-    from plumbline.study import list_studies, load_study, run_study
+    from plumbline.study import list_studies, load_study
 
     studies = [load_study(name) for name in list_studies()]
     if not studies:
         raise InputError("there is no study here to show")
     studies.sort(key=lambda study: (int(study.spec.get("order", 100)), study.name))
-    shown: list[dict[str, Any]] = []
-    answers = []
-    for number, study in enumerate(studies, 1):
-        print(f"[{number}/{len(studies)}] {study.name}: {study.title}", file=sys.stderr, flush=True)
-        done = run_study(study, out=arguments.out, progress=_tell, bar=sys.stderr.isatty())
-        results = json.loads(done.results.read_text(encoding="utf-8"))
-        answers.append(study.summary(results["figures"]))
-        pins = None if done.pins is None else {"held": len(done.pins.held), "of": len(study.pins)}
-        shown.append({"study": study.name, "report": str(done.report), "pins": pins, "seconds": round(done.seconds, 1)})
+    with ThreadPoolExecutor(max_workers=2) as pool:  # each study runs in a kernel of its own
+        done = list(pool.map(lambda study: _run(study, arguments.out), studies))
+    shown = [
+        {
+            "study": run.study,
+            "report": str(run.report),
+            "pins": {"held": len(run.pins.held), "of": len(study.pins)} if run.pins else None,
+            "seconds": round(run.seconds, 1),
+        }
+        for study, run in zip(studies, done, strict=True)
+    ]
+    answers = [study.summary(run.figures) for study, run in zip(studies, done, strict=True)]
     if arguments.json:
         print(json.dumps(shown, indent=1))
     else:
         for answer, row in zip(answers, shown, strict=True):
-            checked = f"{row['pins']['held']} of {row['pins']['of']} pins hold" if row["pins"] else "no pins checked"
-            print(f"\n{answer}\n\nChecked: {checked}. Report: {row['report']}")
+            pins: Any = row["pins"]
+            checked = f"{pins['held']} of {pins['of']} pins hold" if pins else "no pins checked"
+            print(f"\n{row['study']}\n\n{answer}\n\nChecked: {checked}. Report: {row['report']}")
     if not arguments.no_open:
-        page = Path(shown[0]["report"]).resolve()
+        page = done[0].report.resolve()
         if not webbrowser.open(page.as_uri()):
             print(f"no browser found here; open {page}", file=sys.stderr)
     return 0
 
 
-def _tell(line: str) -> None:
-    print(f"      {line} …", file=sys.stderr, flush=True)
+def _run(study: Study, out: str) -> StudyRun:
+    from plumbline.study import run_study
+
+    def tell(line: str) -> None:
+        print(f"  {study.name}: {line} …", file=sys.stderr, flush=True)
+
+    return run_study(study, out=out, progress=tell)

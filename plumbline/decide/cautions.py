@@ -41,7 +41,7 @@ def cautions(
     if settings.threshold is not None:
         said += [_too_many(cell, settings.threshold) for cell in cells if not cell.can_pass(settings.threshold)]
     said += _second_hand(recording, arm)
-    said += [f"never put to the test: {note}" for note in found.notes]
+    said += [f"policy: {note}" for note in found.notes]
     return tuple(said)
 
 

@@ -179,9 +179,8 @@ def count_cells(
 
 
 def _cell(name: str, tasks: Collection[Mapping[str, Any]], causes: Mapping[str, int], *, faulty: bool) -> Cell:
-    total: dict[str, Any] = {
-        key: sum(int(task[key]) for task in tasks) for key in (*_COUNTS, "armed", "met", "unknown", "uncovered")
-    }
+    names = (*_COUNTS, "armed", "met", "unknown", "uncovered")
+    total: dict[str, Any] = {key: sum(int(task[key]) for task in tasks) for key in names}
     exposure = None
     if faulty:
         armed, met, unknown = total["armed"], total["met"], total["unknown"]

@@ -33,8 +33,8 @@ _Test = Callable[[Any, Any], bool]
 def call_outcomes(rule: _ArgRule, scan: Scan, applies: np.ndarray | None) -> np.ndarray:
     """Judge the arguments of a tool's successful calls, then of those without a result: GOOD, BAD or UNKNOWN.
 
-    Calls of trials to which the rule does not apply, or whose context holds no value to compare with, count as GOOD;
-    their trials' verdict is decided elsewhere.
+    What it says of calls in trials to which the rule does not apply, or whose context holds no value to compare with,
+    means nothing; the verdict of those trials is decided elsewhere.
     """
     done, perhaps = scan.done(rule.tool), scan.perhaps(rule.tool)
     trials = np.concatenate([done.trials, perhaps.trials]) if perhaps.rows.size else done.trials
@@ -42,23 +42,20 @@ def call_outcomes(rule: _ArgRule, scan: Scan, applies: np.ndarray | None) -> np.
         return _by_predicate(rule, scan, trials, applies)
     column = scan.arguments(rule.tool).column(str(rule.arg))
     key = _context_key(rule)
-    codes: np.ndarray | None = None
+    at: np.ndarray | None = None
     expected: list[Any] = [] if key else [cast(ArgSatisfies, rule).value]
     if key:
         of_task, expected = scan.contexts.expected(key)
         if len(expected) != 1 or (of_task < 0).any():
-            codes = of_task[scan.table.task[trials]]
+            at = np.maximum(of_task, 0)[scan.table.task[trials]]
     if not expected:
         return np.zeros(trials.size, np.int8)
     op = "==" if isinstance(rule, ArgEquals) else str(rule.op)
     tolerance = cast(Decimal, rule.tolerance) if isinstance(rule, ArgEquals) else Decimal(0)
-    at = None if codes is None else np.maximum(codes, 0)
     if isinstance(column, Numbers) and op not in ("in", "not in"):
-        outcome = _numbers(column, op, expected, at, tolerance)
-    else:
-        found = column.coded() if isinstance(column, Numbers) else column
-        outcome = _coded(found, _test(rule, op, tolerance), expected, at)
-    return outcome if codes is None else np.where(codes < 0, GOOD, outcome).astype(np.int8)
+        return _numbers(column, op, expected, at, tolerance)
+    found = column.coded() if isinstance(column, Numbers) else column
+    return _coded(found, _test(rule, op, tolerance), expected, at)
 
 
 def _context_key(rule: _ArgRule) -> str | None:
@@ -130,20 +127,15 @@ def _limits(op: str, want: Any, tolerance: Decimal, floats: bool) -> tuple[Any, 
 
 
 def _float_up(limit: Decimal, *, strict: bool) -> float:
-    """Return the smallest float that, as the decimal it is written as, is at least (or above) a limit."""
+    """Return the smallest float that, as the decimal it is written as, is at least (or above) a limit.
 
-    def inside(x: float) -> bool:
-        written = Decimal(repr(x))
-        return written > limit if strict else written >= limit
-
+    It is the nearest one or its neighbour: every float is written as a decimal to which no other float is nearer.
+    """
     x = float(limit)
-    while not inside(x):
-        if x == math.inf:
-            return math.nan  # nothing lies above infinity; a comparison with NaN never holds
-        x = math.nextafter(x, math.inf)
-    while x != -math.inf and inside(math.nextafter(x, -math.inf)):
-        x = math.nextafter(x, -math.inf)
-    return x
+    written = Decimal(repr(x))
+    if written > limit or (written == limit and not strict):
+        return x
+    return math.nan if x == math.inf else math.nextafter(x, math.inf)  # nothing lies above infinity or equals NaN
 
 
 def _int_up(limit: Decimal, *, strict: bool) -> float | int:

@@ -158,7 +158,7 @@ class Variant:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the variant as JSON values, with ``content_hash``."""
-        return copy.deepcopy(parse_json(canonical_json(self._values()))) | {"content_hash": self.content_hash}
+        return _plain(self._values()) | {"content_hash": self.content_hash}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Variant:
@@ -190,8 +190,16 @@ class Variant:
         return found
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
 def _sha256(values: Any) -> str:
-    return f"sha256:{hashlib.sha256(canonical_json(values).encode()).hexdigest()}"
+    """Hash canonical JSON, read once and written again, so that 1e-07 and 0.0000001 are one number."""
+    text = canonical_json(parse_json(canonical_json(values)))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 _REAL = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}

@@ -1,11 +1,22 @@
 """Running and replaying agents against a domain's tools."""
 
+from plumbline.running.asking import Conversation
+from plumbline.running.describing import describe
+from plumbline.running.effects import EFFECT_FINDINGS, EffectLedger
+from plumbline.running.estimating import Estimate
 from plumbline.running.faults import FAULT_KINDS, Fault, FaultKind, FaultPlan
 from plumbline.running.faulty import Faulty, InjectedError
+from plumbline.running.given import parse_arguments
+from plumbline.running.journal import Journal
+from plumbline.running.ordering import run_order
 from plumbline.running.plan import run_plan
+from plumbline.running.progress import Progress, ProgressLine
+from plumbline.running.react import Guard, ReactAgent
 from plumbline.running.replay import Decision, ReplayArm, replay
 from plumbline.running.retry import call_with_retries, is_transient
-from plumbline.running.stops import BudgetStopError, HarnessError, NoResponseError
+from plumbline.running.sealed import SealedPlan
+from plumbline.running.stops import BudgetStopError, HarnessError, NoResponseError, TurnLimitError
+from plumbline.running.study_run import build_arms, now_utc, run_study
 from plumbline.running.system import Agent, System, Task, TrialKey, Variant, unchanged
 from plumbline.running.tool import Tool, exact
 from plumbline.running.toolbox import Toolbox
@@ -13,21 +24,31 @@ from plumbline.running.transport import Call, Direct, Reply, Transport
 from plumbline.running.trial import TrialRecord, run_trial
 
 __all__ = [
+    "EFFECT_FINDINGS",
     "FAULT_KINDS",
     "Agent",
     "BudgetStopError",
     "Call",
+    "Conversation",
     "Decision",
     "Direct",
+    "EffectLedger",
+    "Estimate",
     "Fault",
     "FaultKind",
     "FaultPlan",
     "Faulty",
+    "Guard",
     "HarnessError",
     "InjectedError",
+    "Journal",
     "NoResponseError",
+    "Progress",
+    "ProgressLine",
+    "ReactAgent",
     "ReplayArm",
     "Reply",
+    "SealedPlan",
     "System",
     "Task",
     "Tool",
@@ -35,12 +56,19 @@ __all__ = [
     "Transport",
     "TrialKey",
     "TrialRecord",
+    "TurnLimitError",
     "Variant",
+    "build_arms",
     "call_with_retries",
+    "describe",
     "exact",
     "is_transient",
+    "now_utc",
+    "parse_arguments",
     "replay",
+    "run_order",
     "run_plan",
+    "run_study",
     "run_trial",
     "unchanged",
 ]

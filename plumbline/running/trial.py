@@ -183,7 +183,7 @@ def _read(domain: System, world: Any, task: Task, status: str, error: str | None
 
 
 def _words(problem: Exception) -> str:
-    return f"{type(problem).__name__}: {problem}"
+    return f"{type(problem).__name__}: {problem}".encode(errors="backslashreplace").decode()
 
 
 def _exposure(fault: Fault | None, steps: list[dict[str, Any]]) -> str:

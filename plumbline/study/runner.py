@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -37,6 +36,7 @@ class StudyRun:
     notebook: Path
     report: Path
     results: Path
+    figures: Mapping[str, Any]
     pins: PinReport | None
     seconds: float
 
@@ -90,7 +90,7 @@ def run_study(
     tell = progress or (lambda line: None)
     started = time.monotonic()
     values = study.check_parameters(parameters or {})
-    values["data"] = str(data_folder(values.get("data") or None).resolve())
+    values["data"] = str(data_folder(values.get("data") or None).resolve())  # the notebook runs in another folder
     declared = set(notebook_parameters(study.notebook))
     if declared != set(values):
         found = f"{study.notebook.name} declares {sorted(declared)}, study.yaml {sorted(values)}"
@@ -116,20 +116,17 @@ def run_study(
         write_text(folder / f"{study.name}.json", text)
         write_bytes(folder / f"{study.name}.ipynb", made.read_bytes())
         write_bytes(folder / f"{study.name}.html", page.read_bytes())
-    notebook, report, figures = (folder / f"{study.name}.{ending}" for ending in ("ipynb", "html", "json"))
-    return StudyRun(study.name, notebook, report, figures, pins, time.monotonic() - started)
+    notebook, report, written = (folder / f"{study.name}.{ending}" for ending in ("ipynb", "html", "json"))
+    return StudyRun(study.name, notebook, report, written, results["figures"], pins, time.monotonic() - started)
 
 
 def _execute(study: Study, values: dict[str, Any], made: Path, folder: Path, bar: bool) -> None:
     import papermill
 
-    environment = dict(os.environ)
-    os.environ["PLUMBLINE_STUDIES"] = str(study.folder.parent.resolve())
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         papermill.execute_notebook(
             str(study.notebook), str(made), values, kernel_name=KERNEL, progress_bar=bar, store_widget_state=False,
-            cwd=str(study.folder), log_output=False, extra_arguments=["--log-level=40"],
+            cwd=str(study.folder.resolve()), log_output=False, extra_arguments=["--log-level=40"],
         )  # fmt: skip
     except papermill.PapermillExecutionError as error:
         kept = folder / f"{study.name}.failed.ipynb"
@@ -137,9 +134,6 @@ def _execute(study: Study, values: dict[str, Any], made: Path, folder: Path, bar
         message = f"cell {error.exec_count} of {study.notebook.name} stopped with {error.ename}: {error.evalue}"
         kind = PinError if error.ename == "PinError" else StudyFailedError
         raise kind(f"{message}\nThe notebook with its traceback: {kept}") from None
-    finally:
-        os.environ.clear()
-        os.environ.update(environment)
 
 
 def _tidy(made: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -93,12 +94,29 @@ def localised(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "difference": rows["kind"],
-            "at step": rows["step_index"].astype(str).where(rows["step_index"] >= 0, "outcome"),
-            "expected": rows["expected"].fillna("nothing").astype(str).str.slice(0, 60),
-            "came": rows["got"].fillna("nothing").astype(str).str.slice(0, 60),
+            "at step": rows["step_index"].astype(str).where(rows["step_index"] >= 0, "ledger"),
+            "expected": [_said(value) for value in rows["expected"]],
+            "came": [_said(value) for value in rows["got"]],
             "severity": rows["severity"],
             "pairs": rows["count"],
         }
+    )
+
+
+def _said(value: Any) -> str:
+    """Return one side of a divergence in few words; a ledger by what it did."""
+    if pd.isna(value):
+        return "nothing"
+    text = str(value)
+    if not text.startswith("{"):
+        return text.strip('"')
+    ledger = json.loads(text)
+    return (
+        f"paid {ledger['amount_paid']:.2f}"
+        if ledger["paid"]
+        else "exception raised"
+        if ledger["exception_raised"]
+        else "neither paid nor held"
     )
 
 
@@ -142,7 +160,7 @@ def paired(found: Found) -> pd.DataFrame:
                 "contrast, under tool_fault": label,
                 "published p": f"{get['published_p']:.4f}",
                 "pairs": f"{get['pairs']}" + (f" ({get['incomplete']} incomplete)" if get["incomplete"] else ""),
-                "differ": "{} : {}".format(*get["discordant"]),
+                "differ": "{}:{}".format(*get["discordant"]),
                 "McNemar p": f"{get['mcnemar_p']:.4g}",
                 "mid-p": f"{get['mcnemar_midp']:.4g}",
                 "invoices as unit, p": f"{get['task_p']:.2g}",

@@ -97,7 +97,7 @@ def test_the_digest_is_of_the_content(file, tmp_path):
 def test_a_mistake_is_named_with_the_file(file, old, new, match):
     assert old in YAML
     file.write_text(YAML.replace(old, new))
-    with pytest.raises(ParameterError, match="gate.yaml") as caught:
+    with pytest.raises(ParameterError, match=r"gate\.yaml") as caught:
         read_gate_plan(file)
     assert match in str(caught.value)
 

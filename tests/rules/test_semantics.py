@@ -117,6 +117,7 @@ def test_ordering_in_every_world():
     assert judged(rule, run("check", ("pay", {}, LOST))) == unknown  # held if it happened, vacuous if not
     assert judged(rule, run("pay", ("check", {}, LOST)))[:2] == ("violated", 0)
     assert judged(rule, run("check", "pay", ("pay", {}, LOST)))[0] == "held"
+    assert judged(rule, run(("check", {}, LOST), "pay", ("check", {}, LOST))) == unknown
     # all lost calls happened: held; none happened: held; the second alone happened: violated
     assert judged(rule, run(("check", {}, LOST), ("pay", {}, LOST), "check", "pay")) == unknown
 

@@ -1,4 +1,4 @@
-"""How a call to a model fails without an answer: classified, with the evidence, apart from any behaviour of an agent."""
+"""How a call to a model fails without an answer: classified, with its evidence, apart from what agents do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of a conversation: made from replies and tool results here, put into each provider's words, and read back."""
+"""Messages of a conversation: made from replies and tool results, and what both providers' words share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a model client is asked and what it answers: one shape for every transport.
 
-Anthropic, OpenAI-compatible, replayed, scripted and faulty clients all take a ``ModelRequest`` and give a ``ModelReply``;
-tests hand an agent another client, nobody patches sockets. Nothing here loads an SDK.
+Anthropic, OpenAI-compatible, replayed, scripted and faulty clients all take a ``ModelRequest`` and give a
+``ModelReply``; tests hand an agent another client, nobody patches sockets. Nothing here loads an SDK.
 """
 
 from __future__ import annotations

@@ -1,0 +1,99 @@
+"""From the journal of a study to its run: one row a planned trial, in canonical order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from plumbline.base.errors import NotFoundError
+from plumbline.base.schema import KEYS, STEPS, TRIALS
+from plumbline.running.journal import Journal
+from plumbline.running.sealed import SealedPlan
+from plumbline.running.system import System, TrialKey
+from plumbline.traces import Recording, read_run
+
+__all__ = ["assemble", "finished"]
+
+_TRIAL_COLUMNS = [c.name for c in TRIALS if c.name != "run_id"]
+_STEP_COLUMNS = ["trial_id", *(c.name for c in STEPS[len(KEYS) :])]
+_MOST_FINDINGS = 1000
+
+
+def assemble(domain: System, sealed: SealedPlan, journal: Journal, *, run_id: str, stopped: bool) -> Recording:
+    """Build the run; planned trials without a line are ``not_run``, or ``budget_stop`` after a stop."""
+    latest = {}
+    for number, record in enumerate(journal.records()):
+        latest[record.trial["trial_id"]] = number
+    wanted = set(latest.values())
+    trials: dict[str, list[Any]] = {name: [] for name in _TRIAL_COLUMNS}
+    steps: dict[str, list[Any]] = {name: [] for name in _STEP_COLUMNS}
+    findings: list[dict[str, Any]] = []
+    watched, attempts = 0, {}
+    for number, record in enumerate(journal.records()):
+        if number not in wanted:
+            continue
+        trial_id = record.trial["trial_id"]
+        _add(trials, record.trial)
+        for step in record.steps:
+            _add(steps, step)
+        watched += record.effects is not None
+        findings += [{"trial_id": trial_id} | dict(found) for found in record.effects or ()]
+        if record.attempts:
+            attempts[trial_id] = list(record.attempts)
+    families = {task.id: task.family for task in domain.tasks}
+    for name in sealed.plan.trial_ids():
+        if name not in latest:
+            _add(trials, _unrun(TrialKey.parse(name), sealed, families, stopped=stopped))
+    findings.sort(key=lambda f: (f["trial_id"], f["step"] is None, f["step"] or 0))
+    statuses = Counter(trials["status"])
+    notes = {
+        "seal": sealed.seal, "model": sealed.sections["model"], "seed": sealed.sections["seed"],
+        "arms": sealed.sections["arms"],
+        "complete": set(statuses) <= {"completed", "agent_error", "not_run"} and not stopped,
+        "statuses": dict(sorted(statuses.items())), "attempts": dict(sorted(attempts.items())),
+        "without_variant": sealed.missing(),
+        "effects": {
+            "trials_watched": watched, "counts": dict(sorted(Counter(f["finding"] for f in findings).items())),
+            "findings": findings[:_MOST_FINDINGS],
+        },
+    }  # fmt: skip
+    tasks = {task.id: task for task in domain.tasks}
+    truth = {name: {"context": dict(domain.truth(tasks[name]))} for name in sealed.plan.tasks}
+    return Recording(
+        pd.DataFrame(trials, dtype=object), pd.DataFrame(steps, dtype=object), run_id=run_id, tasks=truth,
+        plan=sealed.plan, domain=domain.name, notes={"study": notes},
+    )  # fmt: skip
+
+
+def finished(folder: Path, seal: str) -> Recording | None:
+    """Return the run in a folder if it is the whole of the sealed plan, else None."""
+    try:
+        run = read_run(folder, Recording)
+    except NotFoundError:
+        return None
+    study = run.notes.get("study", {})
+    return run if study.get("seal") == seal and study.get("complete") is True else None
+
+
+def _add(columns: dict[str, list[Any]], row: Any) -> None:
+    for name, values in columns.items():
+        values.append(row.get(name))
+
+
+def _unrun(key: TrialKey, sealed: SealedPlan, families: dict[str, str], *, stopped: bool) -> dict[str, Any]:
+    cell = (key.task_id, key.perturbation, key.variant)
+    given, fault = sealed.given[cell], sealed.faults.get(key.trial_id)
+    status = "budget_stop" if stopped and given is not None else "not_run"
+    error = "the cap on spending was reached before this trial began" if status == "budget_stop" else None
+    if given is None:
+        error = f"perturbation {key.perturbation!r} gave no variant {key.variant!r} of this task"
+    return {
+        "arm": key.arm, "task_id": key.task_id, "family_id": families[key.task_id], "perturbation": key.perturbation,
+        "variant": key.variant, "repetition": key.repetition, "trial_id": key.trial_id, "status": status,
+        "error": error, "exposure": "none_planned" if fault is None else "not_delivered",
+        "fault": None if fault is None else fault.to_json(), "prompt": getattr(given, "prompt", None),
+        "provenance": "live",
+    }  # fmt: skip
