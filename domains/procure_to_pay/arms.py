@@ -1,4 +1,7 @@
-"""The arms: a deterministic executor with or without retries, and recorded decisions of the model arms."""
+"""The arms: an executor with a fixed procedure, a free-form agent, and one that a deterministic layer guards.
+
+Each runs live, through a model client, or from its recorded decisions; the executor also without any model.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plumbline.base.errors import ParameterError, ToolError
+from plumbline.domains.procure_to_pay.guarding import payment_guard
+from plumbline.domains.procure_to_pay.prompts import (
+    INTERPRET_SYSTEM,
+    INTERPRETATION_SCHEMA,
+    POLICY_PROSE,
+    interpretation_prompt,
+)
 from plumbline.domains.procure_to_pay.world import APPROVAL_THRESHOLD
-from plumbline.running import Agent, ReplayArm, Task, Toolbox, call_with_retries
+from plumbline.running import (
+    Agent,
+    Conversation,
+    HarnessError,
+    ReactAgent,
+    ReplayArm,
+    Task,
+    Toolbox,
+    TrialKey,
+    call_with_retries,
+    describe,
+    parse_arguments,
+)
+from plumbline.running.clients import ModelClient
 
-__all__ = ["ARMS", "guarded", "plan_execute", "react", "recorded_interpretation"]
+__all__ = ["ARMS", "Executor", "guarded", "plan_execute", "react", "recorded_interpretation"]
+
+_SHORT = {"max_tokens": 64}
 
 
 def recorded_interpretation(task: Task) -> str:
@@ -21,7 +46,98 @@ def recorded_interpretation(task: Task) -> str:
     return task.id
 
 
-def plan_execute(*, max_retries: int = 3, interpret: Callable[[Task], str] = recorded_interpretation) -> Agent:
+@dataclass(frozen=True)
+class Executor:
+    """Understand the request once, then follow a fixed procedure.
+
+    Parameters
+    ----------
+    max_retries : int
+        How often a call is repeated after a transient error, 0 or more.
+    interpret : callable
+        ``interpret(task)`` returns the number of the invoice; not used with a client.
+    client : ModelClient, optional
+        Reads the request instead.
+    model : str, optional
+        Model to ask.
+    structured : bool
+        Ask for JSON under a schema instead of JSON in free text.
+    settings : mapping
+        Sampling settings.
+    """
+
+    max_retries: int
+    interpret: Callable[[Task], str]
+    client: ModelClient | None = None
+    model: str | None = None
+    structured: bool = False
+    settings: Mapping[str, Any] = field(default_factory=lambda: dict(_SHORT))
+
+    @property
+    def expected_calls(self) -> int:
+        """Questions to a model in one trial."""
+        return 0 if self.client is None else 1
+
+    @property
+    def system(self) -> str:
+        """Standing instructions of the model."""
+        return "" if self.client is None else INTERPRET_SYSTEM
+
+    def describe(self) -> dict[str, Any]:
+        """Return what decides how it acts."""
+        known: dict[str, Any] = {"agent": "plan_execute", "max_retries": self.max_retries}
+        if self.client is None:
+            return known | {"interpret": describe(self.interpret)}
+        asked = {"system": self.system, "prompt": interpretation_prompt(""), "settings": describe(dict(self.settings))}
+        return known | asked | {"model": self.model, "structured": self.structured}
+
+    def for_trial(self, key: TrialKey) -> Agent:
+        """Return the agent of one trial, whose question carries the trial's id."""
+        if self.client is None:
+            return self
+
+        def act(task: Task, toolbox: Toolbox, /) -> str:
+            found = self._ask(task, toolbox, key.trial_id)
+            toolbox.decide("interpret_request", {"request": task.prompt}, {"invoice_id": found, "operation": "process"})
+            if not isinstance(found, str):
+                return "The request names no invoice that could be understood; nothing was done."
+            return _Execution(toolbox, found, self.max_retries).run()
+
+        return act
+
+    def _ask(self, task: Task, toolbox: Toolbox, trial_id: str) -> str | None:
+        """Return the number the model read, None if its answer is no such JSON; its words are kept as a message."""
+        if self.client is None or self.model is None:
+            raise HarnessError("the executor has no model to ask")
+        talk = Conversation(
+            self.client, toolbox, model=self.model, trial_id=trial_id, system=self.system, settings=self.settings
+        )
+        talk.say(interpretation_prompt(task.prompt or ""))
+        reply = talk.ask(schema=INTERPRETATION_SCHEMA if self.structured else None)
+        toolbox.say(reply.text)
+        said = parse_arguments(reply.text.strip().splitlines()[0] if reply.text.strip() else "")
+        found = said.get("invoice_id") if isinstance(said, dict) else None
+        return found if isinstance(found, str) and found else None
+
+    def __call__(self, task: Task, toolbox: Toolbox, /) -> str:
+        """Do the task without a model."""
+        if self.client is not None:
+            raise HarnessError("an executor that asks a model needs the trial's key; run it through run_study")
+        invoice_id = self.interpret(task)
+        understood = {"invoice_id": invoice_id, "operation": "process"}
+        toolbox.decide("interpret_request", {"invoice_id": invoice_id}, understood)
+        return _Execution(toolbox, invoice_id, self.max_retries).run()
+
+
+def plan_execute(
+    *,
+    max_retries: int = 3,
+    interpret: Callable[[Task], str] = recorded_interpretation,
+    client: ModelClient | None = None,
+    model: str | None = None,
+    structured: bool = False,
+    settings: Mapping[str, Any] | None = None,
+) -> Executor:
     """Make the executor: understand the request once, then follow a fixed procedure.
 
     Invoice, match, duplicate and vendor are looked up in this order. A check that fails is a reason to hold, like a
@@ -34,26 +150,29 @@ def plan_execute(*, max_retries: int = 3, interpret: Callable[[Task], str] = rec
         How often a call is repeated after a transient error, 0 or more.
     interpret : callable
         ``interpret(task)`` returns the number of the invoice.
+    client : ModelClient, optional
+        Reads the request instead of ``interpret``.
+    model : str, optional
+        Model to ask; needed with a client.
+    structured : bool
+        Ask for JSON under a schema.
+    settings : mapping, optional
+        Sampling settings; by default answers of at most 64 tokens.
 
     Returns
     -------
-    Agent
+    Executor
 
     Raises
     ------
     ParameterError
-        ``max_retries`` is not a whole number of at least 0.
+        ``max_retries`` is not a whole number of at least 0, or a client comes without a model.
     """
     if isinstance(max_retries, bool) or not isinstance(max_retries, int) or max_retries < 0:
         raise ParameterError(f"max_retries must be a whole number of at least 0; found {max_retries!r}")
-
-    def agent(task: Task, toolbox: Toolbox) -> str:
-        invoice_id = interpret(task)
-        understood = {"invoice_id": invoice_id, "operation": "process"}
-        toolbox.decide("interpret_request", {"invoice_id": invoice_id}, understood)
-        return _Execution(toolbox, invoice_id, max_retries).run()
-
-    return agent
+    if client is not None and not model:
+        raise ParameterError("plan_execute with a client needs the name of the model: give model=")
+    return Executor(max_retries, interpret, client, model, structured, dict(settings or _SHORT))
 
 
 @dataclass
@@ -121,14 +240,62 @@ class _Execution:
             self.troubles.append(f"{name} ({error})")
 
 
-def react(*, recorded: Mapping[str, Agent]) -> ReplayArm:
-    """Make the free-form arm from its recorded decisions, by trial id; see ``plumbline.running.replay``."""
-    return ReplayArm(recorded)
+def react(
+    *, recorded: Mapping[str, Agent] | None = None, client: ModelClient | None = None, model: str | None = None,
+    structured: bool = False, max_turns: int = 12, settings: Mapping[str, Any] | None = None,
+) -> ReplayArm | ReactAgent:  # fmt: skip
+    """Make the free-form arm: a model that is told the policy and calls the tools, or its recorded decisions.
+
+    Parameters
+    ----------
+    recorded : mapping, optional
+        Agents of recorded decisions by trial id; see ``plumbline.running.replay``.
+    client : ModelClient, optional
+        Decides live.
+    model : str, optional
+        Model to ask; needed with a client.
+    structured : bool
+        One call at a time as JSON under a schema, for models that do not call tools by themselves.
+    max_turns : int
+        Questions at most in one trial.
+    settings : mapping, optional
+        Sampling settings; by default answers of at most 1,024 tokens.
+
+    Raises
+    ------
+    ParameterError
+        Neither or both of ``recorded`` and ``client`` are given, or a client comes without a model.
+    """
+    return _free(recorded, client, model, structured, max_turns, settings, guard=None)
 
 
-def guarded(*, recorded: Mapping[str, Agent]) -> ReplayArm:
-    """Make the guarded arm from its recorded decisions, by trial id; refusals are decisions of kind ``blocked``."""
-    return ReplayArm(recorded)
+def guarded(
+    *, recorded: Mapping[str, Agent] | None = None, client: ModelClient | None = None, model: str | None = None,
+    structured: bool = False, max_turns: int = 12, settings: Mapping[str, Any] | None = None,
+) -> ReplayArm | ReactAgent:  # fmt: skip
+    """Make the guarded arm: like ``react``, but payments are refused until the checks ran and passed.
+
+    A refusal is a step of status ``blocked``. Parameters and errors are those of ``react``.
+    """
+    return _free(recorded, client, model, structured, max_turns, settings, guard=payment_guard)
+
+
+def _free(
+    recorded: Mapping[str, Agent] | None, client: ModelClient | None, model: str | None, structured: bool,
+    max_turns: int, settings: Mapping[str, Any] | None, guard: Any,
+) -> ReplayArm | ReactAgent:  # fmt: skip
+    if (recorded is None) == (client is None):
+        raise ParameterError(
+            "this arm needs a model client or recorded decisions: give client= and model=, or recorded="
+        )
+    if recorded is not None:
+        return ReplayArm(recorded)
+    if client is None or not model:
+        raise ParameterError("this arm needs the name of the model it asks: give model=")
+    return ReactAgent(
+        client, model, system=POLICY_PROSE, max_turns=max_turns, guard=guard, structured=structured,
+        settings=dict(settings or {"max_tokens": 1024}),
+    )  # fmt: skip
 
 
 ARMS: Mapping[str, Callable[..., Any]] = {"plan_execute": plan_execute, "react": react, "guarded": guarded}

@@ -144,6 +144,7 @@ class World:
         # one trial owns it, but an agent framework may call from a thread of its own; the toolbox lets one in at a time
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._db.deserialize(opening)
+        self._counted_at, self._counts = -1, dict.fromkeys(_WRITTEN, 0)
 
     def all(self, query: str, *values: Any) -> list[dict[str, Any]]:
         """Return the rows of a query; columns that hold money come as ``Decimal``."""
@@ -170,8 +171,12 @@ class World:
 
     def effects(self) -> dict[str, int]:
         """Return the rows of every table that the tools write to."""
+        if self._db.total_changes == self._counted_at:
+            return self._counts
+        self._counted_at = self._db.total_changes
         counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _WRITTEN)
-        return dict(zip(_WRITTEN, self._db.execute(f"SELECT {counts}").fetchone(), strict=True))
+        self._counts = dict(zip(_WRITTEN, self._db.execute(f"SELECT {counts}").fetchone(), strict=True))
+        return self._counts
 
     def close(self) -> None:
         """Give the memory back."""

@@ -12,7 +12,7 @@ from plumbline.analysis.modal import first_modal
 from plumbline.analysis.walks import Walks
 from plumbline.traces import Recording
 
-__all__ = ["Counterparts", "canonical_counterparts", "repetition_counterparts"]
+__all__ = ["Counterparts", "canonical_counterparts", "repetition_counterparts", "unpaired"]
 
 _CELL: Final = ["task_id", "perturbation", "variant"]
 _REPETITION: Final = [*_CELL, "repetition"]
@@ -67,7 +67,8 @@ def canonical_counterparts(incumbent: Walks, replacement: Walks) -> Counterparts
     met = dict(zip(replacement.ids, _keys(replacement.trials, _CELL), strict=True))
     of = {trial: chosen[cell] for trial, cell in met.items() if cell in chosen}
     runs = {trial: len(cells[met[trial]]) for trial in of}
-    unused = tuple(incumbent.ids[row] for cell in cells if cell not in set(met.values()) for row in cells[cell])
+    asked = set(met.values())
+    unused = tuple(incumbent.ids[row] for cell in cells if cell not in asked for row in cells[cell])
     table = pd.DataFrame(ties, columns=[*_CELL, "candidates", "runs", "chosen"])
     return Counterparts(of, runs, pd.Series(pd.array(same, "boolean"), index=list(incumbent.ids)), table, unused)
 

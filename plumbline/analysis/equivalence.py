@@ -291,28 +291,28 @@ def equivalence(
     new = walks(second, arm=replacement, path="effect", statuses=statuses)
     found = (canonical_counterparts if published else repetition_counterparts)(old, new)
     right = right_of(recording, old.trials, grade), right_of(second, new.trials, grade)
-    kept = None if grade is None else right
-    sides = (recording, old, incumbent, kept and kept[0]), (second, new, replacement, kept and kept[1])
-    alone_each = [alone(*side[:2], arm=side[2], right=side[3], ks=ks, confidence=confidence) for side in sides]
+    judged = (None, None) if grade is None else right
+    own = alone(recording, old, arm=incumbent, right=judged[0], ks=ks, confidence=confidence)
+    its = alone(second, new, arm=replacement, right=judged[1], ks=ks, confidence=confidence)
     compared = compare_walks(new, old, found.of, rules)
     pairs, outcomes = _pairs(old, new, found, compared, right, outcome_keys, missing_differs=published)
     rows = with_keys(listed(compared, outcomes, everywhere=not published), pairs, found.of)
-    own = of_flags(found.as_canonical, confidence=confidence) if published else alone_each[0][0].same_variant
+    canonical = of_flags(found.as_canonical, confidence=confidence)
     return Equivalence(
         incumbent=f"{recording.run_id}/{incumbent}",
         replacement=f"{second.run_id}/{replacement}",
         definition=definition,
         pairs=pairs,
         rows=rows,
-        self_consistency=own,
+        self_consistency=canonical if published else own[0].same_variant,
         ties=found.ties,
         unpaired=unpaired(new, found.of, recording, incumbent, repetition=not published),
         unused=found.unused,
         missing=missing_of(second, replacement, statuses),
-        incumbent_agreement=alone_each[0][0],
-        replacement_agreement=alone_each[1][0],
-        incumbent_passes=alone_each[0][1],
-        replacement_passes=alone_each[1][1],
+        incumbent_agreement=own[0],
+        replacement_agreement=its[0],
+        incumbent_passes=own[1],
+        replacement_passes=its[1],
         retirement=_retirement(pairs, rows, groups["perturbation"], confidence) if published else None,
         groups=groups,
         confidence=confidence,

@@ -114,8 +114,8 @@ def _ranks(recording: Recording, order: Sequence[str]) -> dict[str, int]:
     if len(ranks) != len(names):
         twice = next(name for place, name in enumerate(names) if ranks[name] != place)
         raise ParameterError(f"order names {twice!r} twice; a trial finishes once.")
-    unknown = [name for name in names if name not in set(recording.trials["trial_id"])]
-    if unknown:
+    held = set(recording.trials["trial_id"])
+    if unknown := [name for name in names if name not in held]:
         raise ParameterError(
             f"order names {unknown[0]!r}, which run {recording.run_id!r} does not hold ({len(unknown)} such); "
             "give trial ids of the run, in order of completion."

@@ -285,8 +285,9 @@ def _located(paths: Paths, ids: list[str], empty: Collection[str], side: str) ->
                 f"the {side} holds no step of trial {strange[0]!r} ({len(strange)} such trials); "
                 "if it recorded none, name it in empty=."
             )
-        paths = paths.with_empty(dict.fromkeys(missing))
-        at = paths.positions(ids)
+        added = {trial: len(paths) + place for place, trial in enumerate(dict.fromkeys(missing))}
+        at[at < 0] = [added[trial] for trial in missing]
+        paths = paths.with_empty(added)
     return paths.take(at)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plumbline.base.errors import ParameterError
-from plumbline.compare.texts import distinct, need_columns
+from plumbline.compare.texts import distinct, distinct_runs, need_columns
 from plumbline.compare.verdicts import check_word
 
 __all__ = ["PATH_KINDS", "PathKind", "Paths", "UniquePaths", "in_one_vocabulary", "read_paths", "unique_paths"]
@@ -58,12 +58,23 @@ class Paths:
 
     def positions(self, trials: Sequence[str]) -> np.ndarray:
         """Return the position of each trial's path, -1 for a trial that has none."""
-        try:
-            asked = pa.array(trials, pa.large_string())
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise ParameterError(f"a trial id is no text: {error}.") from None
-        found = pc.index_in(asked, value_set=pa.array(self.trials, pa.large_string()))
-        return found.fill_null(-1).to_numpy(zero_copy_only=False)
+        known = self.trials
+        found = np.full(len(trials), -1, np.int64)
+        place, rest = 0, []
+        for at, trial in enumerate(trials):  # mostly the trials are asked for in their own order
+            if place < len(known) and known[place] == trial:
+                found[at] = place
+                place += 1
+            else:
+                rest.append(at)
+        if rest:
+            try:
+                asked = pa.array([trials[at] for at in rest], pa.large_string())
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                raise ParameterError(f"a trial id is no text: {error}.") from None
+            where = pc.index_in(asked, value_set=pa.array(known, pa.large_string()))
+            found[rest] = where.fill_null(-1).to_numpy(zero_copy_only=False)
+        return found
 
     def take(self, positions: np.ndarray) -> Paths:
         """Return the paths at some positions, in that order."""
@@ -140,7 +151,7 @@ def read_paths(steps: pd.DataFrame, *, path: PathKind = "effect", empty: Collect
     """
     check_word(path, tuple(PATH_KINDS), "path")
     need_columns(steps, ["trial_id", "step", "kind", "name"])
-    (trial,) = distinct(steps["trial_id"], name="trial_id")
+    trial = distinct_runs(steps["trial_id"], name="trial_id")
     if (trial.codes < 0).any():
         raise ParameterError(
             f"row {int(np.flatnonzero(trial.codes < 0)[0])} has no trial_id; every step belongs to one."
@@ -150,7 +161,7 @@ def read_paths(steps: pd.DataFrame, *, path: PathKind = "effect", empty: Collect
     added = tuple(dict.fromkeys(empty))
     if wrong := [name for name in added if name in known]:
         raise ParameterError(f"trial {wrong[0]!r} is named as empty and has steps; name only trials without steps.")
-    (kind,), (name,) = distinct(steps["kind"], name="kind"), distinct(steps["name"], name="name")
+    kind, (name,) = distinct_runs(steps["kind"], name="kind"), distinct(steps["name"], name="name")
     wanted = np.array([word in PATH_KINDS[path] for word in kind.values] + [False])
     rows = np.flatnonzero(wanted[kind.codes])
     order = _in_order(trial.codes[rows], steps["step"].to_numpy()[rows])
@@ -195,7 +206,7 @@ def _in_order(trial: np.ndarray, step: np.ndarray) -> np.ndarray | None:
 def _one_run(steps: pd.DataFrame, trial: np.ndarray) -> None:
     if "run_id" not in steps:
         return
-    (run,) = distinct(steps["run_id"], name="run_id")
+    run = distinct_runs(steps["run_id"], name="run_id")
     if len(run.values) < 2:
         return
     first = np.full(int(trial.max()) + 1, -1)

@@ -109,8 +109,6 @@ def _in_pair_order(
 ) -> Scripts:
     """Number the alignments as their scripts were laid down, so that no script has to be moved."""
     order = np.argsort(places, kind="stable")
-    if sizes.size and (sizes == 0).any():  # an empty script shares its place with the next; it must stand before it
-        order = np.lexsort((sizes, places))
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     offsets = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64)

@@ -68,7 +68,7 @@ def ladder(
     >>> import plumbline as plumb
     >>> run = plumb.read_run("data/procure_to_pay/retry")
     >>> steps = ladder(run, arm="react", policy=plumb.load_domain(run.domain).policy)
-    >>> [None if pd.isna(bound) else round(bound, 4) for bound in steps["bound"]]
+    >>> [None if pd.isna(bound) else round(float(bound), 4) for bound in steps["bound"]]
     [0.9434, 0.4107, 0.8985, None, None]
     """
     found = measured(recording, measure=measure, policy=policy, grade=grade)

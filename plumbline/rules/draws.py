@@ -105,12 +105,15 @@ class Draw:
         Which candidate of the cell, from 0. A candidate that the guard rejects keeps its number.
     size : int or None
         How many different outputs the perturbation has for this task; None if that is not known.
+    fixed : int, optional
+        The choice, where a composition has made it.
     """
 
     seed: int
     names: tuple[str, ...]
     candidate: int
     size: int | None = None
+    fixed: int | None = None
 
     def __post_init__(self) -> None:
         _seed(self.seed)
@@ -132,6 +135,8 @@ class Draw:
         """
         if self.size is None:
             raise ParameterError("this perturbation states no size, so nothing can be chosen; draw from .generator")
+        if self.fixed is not None:
+            return self.fixed % self.size
         turn, place = divmod(self.candidate, self.size)
         return _shuffled(stream(self.seed, *self.names, "order", str(turn)), self.size, place)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from plumbline.rules.findings import Finding
@@ -177,13 +177,11 @@ def _moved_quantities(first: Readings, second: Readings) -> Iterator[Finding]:
 
 
 def _bound(readings: Readings) -> dict[str, set[str]]:
-    """The directional word before each fact, as word to the facts it stands before."""
+    """The directional word that stands at most two words before each fact, with the facts it stands before."""
     found: dict[str, set[str]] = {}
     for reading in _joined_names(readings):
-        before = re.search(r"(\w+)\s+(?:the\s+|an?\s+)?(?:[a-z]+\s+)?$", readings.text[: reading.start].lower())
         words = readings.text[: reading.start].lower().split()[-3:]
-        word = next((w for w in reversed(words) if w in _DIRECTIONS), None)
-        if before and word:
+        if word := next((word for word in reversed(words) if word in _DIRECTIONS), None):
             found.setdefault(word, set()).add(reading.key)
     return found
 
@@ -205,6 +203,3 @@ def _swapped(first: Readings, second: Readings) -> Iterator[Finding]:
         elsewhere = {key for other, keys in had.items() if other != word for key in keys}
         for key in sorted((has[word] - had[word]) & elsewhere):
             yield Finding("roles_swapped", f"{key!r} now follows {word!r}, where {sorted(had[word])} stood")
-
-
-TextCheck = Callable[[str, str], list[Finding]]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from plumbline.base.errors import NotFoundError
 from plumbline.base.schema import KEYS, STEPS, TRIALS
 from plumbline.running.journal import Journal
 from plumbline.running.sealed import SealedPlan
 from plumbline.running.system import System, TrialKey
-from plumbline.traces import Recording, read_run
+from plumbline.traces import Recording
 
-__all__ = ["assemble", "finished"]
+__all__ = ["assemble"]
 
 _TRIAL_COLUMNS = [c.name for c in TRIALS if c.name != "run_id"]
 _STEP_COLUMNS = ["trial_id", *(c.name for c in STEPS[len(KEYS) :])]
@@ -66,16 +64,6 @@ def assemble(domain: System, sealed: SealedPlan, journal: Journal, *, run_id: st
         pd.DataFrame(trials, dtype=object), pd.DataFrame(steps, dtype=object), run_id=run_id, tasks=truth,
         plan=sealed.plan, domain=domain.name, notes={"study": notes},
     )  # fmt: skip
-
-
-def finished(folder: Path, seal: str) -> Recording | None:
-    """Return the run in a folder if it is the whole of the sealed plan, else None."""
-    try:
-        run = read_run(folder, Recording)
-    except NotFoundError:
-        return None
-    study = run.notes.get("study", {})
-    return run if study.get("seal") == seal and study.get("complete") is True else None
 
 
 def _add(columns: dict[str, list[Any]], row: Any) -> None:

@@ -81,7 +81,9 @@ def estimate(
         tokens_out += expected * each * _ANSWER_TOKENS
         price = None
         if expected and prices is not None:
-            price = prices.cost(agent.model, Usage(tokens_in=given, tokens_out=expected * each * _ANSWER_TOKENS))
+            price = prices.cost(
+                getattr(agent, "model", ""), Usage(tokens_in=given, tokens_out=expected * each * _ANSWER_TOKENS)
+            )
         if expected:
             cost = None if cost is None or price is None else cost + float(price)
     return Estimate(each * len(arms), calls, tokens_in, tokens_out, cost, tuple(unknown))

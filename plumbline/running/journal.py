@@ -70,9 +70,7 @@ class Journal:
         with open(self.path, encoding="utf-8") as file:
             found = _parsed(self.path, 1, file.readline()).get("seal")
         if found != self.seal:
-            raise RunError(
-                f"{self.path} belongs to the plan {found}, not to {self.seal}; give the study its own folder"
-            )
+            raise RunError(f"{self.path} belongs to the plan {found}, not to {self.seal}; name another folder")
 
     def append(self, record: TrialRecord) -> None:
         """Write one trial and return when it is on the disk; threads that come together share one sync."""

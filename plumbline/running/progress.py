@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -90,7 +91,7 @@ class ProgressLine:
     def _tqdm(self, progress: Progress) -> bool:
         if self._bar is None:
             try:
-                from tqdm import tqdm
+                tqdm = importlib.import_module("tqdm").tqdm
             except ImportError:
                 self._bar = False
             else:

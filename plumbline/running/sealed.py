@@ -61,7 +61,8 @@ class SealedPlan:
     def write(self, folder: Path) -> None:
         """Write the plan, before anything is run."""
         parts = ",\n".join(f"    {json.dumps(n)}: {canonical_json(v)}" for n, v in sorted(self.sections.items()))
-        head = f'  "schema": "{SCHEMA}",\n  "seal": "{self.seal}",\n  "estimate": {canonical_json(self.estimate.to_dict())}'
+        cost = canonical_json(self.estimate.to_dict())
+        head = f'  "schema": "{SCHEMA}",\n  "seal": "{self.seal}",\n  "estimate": {cost}'
         write_text(folder / PLAN_FILE, f'{{\n{head},\n  "sections": {{\n{parts}\n  }}\n}}\n')
 
     def must_be(self, folder: Path) -> None:
@@ -90,8 +91,8 @@ class SealedPlan:
         odd = [n for n in names if canonical_json(sealed.get(n)) != canonical_json(self.sections.get(n))]
         told = "; ".join(_difference(name, sealed.get(name), self.sections.get(name)) for name in odd)
         raise RunError(
-            f"{folder} holds another study than the one asked for ({told}). Resume it with the plan it was sealed with, "
-            "or give this one a folder of its own."
+            f"{folder} holds another study than the one asked for ({told}). Resume it with the plan it was sealed "
+            "with, or give this one a folder of its own."
         )
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import ParameterError, RunError
-from plumbline.running.assembling import assemble, finished
+from plumbline.running.assembling import assemble
 from plumbline.running.clients.protocol import ModelClient
 from plumbline.running.faults import Fault
+from plumbline.running.finishing import FINISHED_FILE, finished, mark_finished
 from plumbline.running.journal import Journal
 from plumbline.running.money import guard_client, spending
 from plumbline.running.ordering import run_order
@@ -179,7 +180,10 @@ def run_study(
         )  # fmt: skip
         pool.work(due)
         recording = assemble(domain, sealed, journal, run_id=identity, stopped=pool.out_of_money)
+        (folder / FINISHED_FILE).unlink(missing_ok=True)
         recording.save(folder)
+        if recording.notes["study"]["complete"]:
+            mark_finished(folder, sealed.seal)
         return recording
     finally:
         journal.close()
@@ -212,13 +216,13 @@ def _made(name: str, thing: Any, client: ModelClient | None, model: str | None) 
     if not callable(thing):
         raise ParameterError(f"arm {name!r} must be an agent or make one; found {type(thing).__name__}")
     if not _makes_an_agent(thing):
-        return thing  # type: ignore[no-any-return]
+        return thing
     known = inspect.signature(thing).parameters
     given = {k: v for k, v in (("client", client), ("model", model)) if k in known and client is not None}
     agent = thing(**given)
     if not callable(agent):
         raise ParameterError(f"arm {name!r}: what should make an agent made {type(agent).__name__}")
-    return agent  # type: ignore[no-any-return]
+    return agent
 
 
 def _makes_an_agent(thing: Any) -> bool:
@@ -242,9 +246,7 @@ def _begin(folder: Path, sealed: SealedPlan, *, resume: bool) -> Recording | Non
     held = [name for name in (PLAN_FILE, "manifest.json", JOURNAL_FILE) if (folder / name).exists()]
     if not resume:
         if held:
-            raise RunError(
-                f"{folder} holds {', '.join(held)} already; resume it, or give the study a folder of its own"
-            )
+            raise RunError(f"{folder} holds {', '.join(held)} already; resume it, or name another folder")
         return None
     sealed.must_be(folder)
     return finished(folder, sealed.seal)

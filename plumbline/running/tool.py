@@ -145,7 +145,7 @@ def exact(value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a JSON number")
         return Decimal(repr(float(value)))
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):  # asking an abstract class is slow
         return {key: exact(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [exact(inner) for inner in value]

@@ -14,8 +14,6 @@ from plumbline.decide import ladder
 from plumbline.domains.procure_to_pay.published import Facts
 from plumbline.domains.procure_to_pay.truth import grade_published
 from plumbline.stats import (
-    Family,
-    adjust,
     anova_icc,
     design_effect,
     effective_interval,
@@ -119,7 +117,6 @@ def _exposure(found: Figures, runs: Runs) -> None:
 
 
 def _paired(found: Figures, runs: Runs, ok: Mapping[str, pd.Series]) -> None:
-    published, smallest = {}, {}
     for name, ((run_a, arm_a), (run_b, arm_b), printed) in CONTRASTS.items():
         pairs = paired_outcomes(
             runs[run_a], arm_a, runs[run_b], arm_b, ok_first=ok[run_a], ok_second=ok[run_b], perturbation=FAULTS
@@ -136,10 +133,6 @@ def _paired(found: Figures, runs: Runs, ok: Mapping[str, pd.Series]) -> None:
         found.add(f"paired/{name}/mcnemar_midp", pairs.mcnemar(method="midp").p)
         found.add(f"paired/{name}/task_p", flips.p)
         found.add(f"paired/{name}/task_smallest_p", flips.smallest_attainable_p)
-        published[name], smallest[name] = printed, flips.smallest_attainable_p
-    family = Family(name="published contrasts", members=tuple(published))
-    for name, value in adjust(published, family=family).adjusted.items():
-        found.add(f"paired/{name}/published_p_holm", value)
 
 
 def _all(run: plumb.Run, ok: pd.Series, arm: str) -> tuple[int, int]:

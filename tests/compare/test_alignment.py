@@ -192,6 +192,7 @@ A, B, W = call("fetch", {"id": 1}), call("look", {"id": 2}), call("write", {"id"
         ([B, W, A], [A, W, B], ["moved", "match", "moved"]),
         ([call("fetch", {"id": 2}), A], [A, call("fetch", {"id": 2})], ["match", "match"]),
         ([S1, S2], [S2, S1], ["match", "moved"]),
+        ([S1, A], [A, S1], ["match", "moved"]),
     ],
 )  # fmt: skip
 def test_two_reads_may_change_places_and_a_read_and_a_write_may_not(candidate, reference, expected):

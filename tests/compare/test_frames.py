@@ -198,6 +198,20 @@ def test_compare_arguments_equals_comparing_each_call():
     assert (compare_arguments(new, new, RULES).verdicts == "equal").all()
 
 
+def test_unreadable_on_either_side_is_unreadable():
+    here, gone = steps(("pay", {"a": 1})), steps(("pay", None), unread=["{'a'"])
+    for new, old in ((here, gone), (gone, here), (gone, gone)):
+        assert compare_arguments(new, old).verdicts.tolist() == ["unreadable"]
+    assert compare_arguments(here, gone.drop(columns="unread")).verdicts.tolist() == ["not_recorded"]
+
+
+def test_a_declared_default_holds_for_a_whole_column():
+    rules = ArgumentRules({"list": {"page": exact(default=1)}})
+    frame = steps(("list", {"s": "Q", "page": 1}), ("list", {"s": "Q", "page": 2}), ("list", {"s": "Q"}))
+    assert judge_calls(frame, "list", {"s": "Q"}, rules=rules).tolist() == ["equal", "different", "equal"]
+    assert judge_calls(frame, "list", {"s": "Q", "page": 1}, rules=rules).tolist() == ["equal", "different", "equal"]
+
+
 def test_rows_must_pair():
     with pytest.raises(ParameterError, match="1 rows and the reference 2"):
         compare_arguments(steps(("a", {})), steps(("a", {}), ("a", {})))
@@ -280,6 +294,7 @@ def test_equal_columns_refuses_what_it_cannot_say(columns, expected, rules, said
         ['{"a":1},{"b":2}', "{}"],
         ["{}", '{"a":"x","b":}'],
         ["[{}]", "{}"],
+        ['{"a":[{}', "{}]},{},{}"],
     ],
 )
 def test_texts_that_are_json_only_together_are_refused(texts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 import plumbline as plumb
@@ -12,7 +13,7 @@ from plumbline.base.errors import InputError, NotFoundError, ParameterError, Sch
 from plumbline.decide import certify, read_certificate, verify
 from plumbline.rules import MustCall, Policy
 from plumbline.traces import Plan, Recording
-from tests.decide.making import ARM, POLICY, Trial, clean_run, met, plan_of
+from tests.decide.making import ARM, POLICY, Trial, clean_run, met, plan_of, run_of
 
 PLAN = plan_of(tasks=5, perturbations=("baseline", "fault"), repetitions=4)
 
@@ -235,5 +236,11 @@ def test_a_missing_or_strange_key_is_refused(run, tmp_path):
         certify(run, arm=ARM, policy=POLICY).save(tmp_path / "nowhere" / "cert.json")
 
 
-def test_the_trial_helper_makes_what_it_says():
-    assert Trial().id == "new/t0/baseline/0/0"
+def test_the_quick_way_to_make_a_run_gives_the_rows_of_the_checked_way():
+    trials = [
+        Trial(), Trial(task="t1", good=False), Trial(perturbation="fault", exposure="delivered", good=None),
+        Trial(repetition=1, status="budget_stop", good=None, started_at="2026-08-01T00:00:00Z"), Trial(arm="old"),
+    ]  # fmt: skip
+    assert run_of(trials).digest == run_of(trials, check=True).digest
+    pd.testing.assert_frame_equal(run_of(trials).trials, run_of(trials, check=True).trials)
+    pd.testing.assert_frame_equal(run_of(trials).steps, run_of(trials, check=True).steps)

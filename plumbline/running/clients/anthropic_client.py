@@ -1,7 +1,8 @@
-"""Anthropic's Messages through its own SDK: tools, parallel calls, structured output, prompt caching; one attempt a call.
+"""Anthropic's Messages through its own SDK: tools, parallel calls, structured output, prompt caching.
 
+One attempt a call: repeating belongs to ``LedgeredClient`` or ``RetryingClient``, so that each attempt is recorded.
 The answer's body is read as it came, not through the SDK's types, so that an answer no type foresaw is kept as evidence
-instead of being lost. Repeating belongs to ``LedgeredClient`` or ``RetryingClient``, so that each attempt is recorded.
+instead of being lost.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class AnthropicClient:
     ) -> None:
         if not timeout_s > 0:
             raise ParameterError(f"timeout_s must be above 0 seconds; found {timeout_s!r}")
-        self._given = {"api_key": api_key, "base_url": base_url, "timeout": timeout_s, "max_retries": 0}
+        self._given: dict[str, Any] = {"api_key": api_key, "base_url": base_url, "timeout": timeout_s, "max_retries": 0}
         self._cache = cache_prompt
         self._lock = threading.Lock()
         self._sdk: Any = None

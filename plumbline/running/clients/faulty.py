@@ -50,7 +50,8 @@ class ClientFault:
         whole = isinstance(self.times, int) and not isinstance(self.times, bool) and self.times >= 1
         if self.kind not in CLIENT_FAULTS or not whole or not self.wait_s >= 0:
             raise ParameterError(
-                f"a client fault is one of {', '.join(CLIENT_FAULTS)}, times at least 1, wait_s at least 0; found {self}"
+                f"a client fault is one of {', '.join(CLIENT_FAULTS)}; times at least 1, wait_s at least 0 s; "
+                f"found {self}"
             )
 
 

@@ -1,26 +1,30 @@
-"""The ledger: every answer of a model kept under the trial and turn that asked, and every dollar reserved before it is spent.
+"""The ledger: every answer kept under the trial and turn that asked, every dollar reserved before it is spent.
 
 How a call goes: ``reserve`` writes an open row with the most the call can cost, then the call is made, then ``settle``
-writes the answer and its cost in one transaction and only then hands the answer on. So an answer that was used is on disk,
-and the sum of what is spent and what is reserved never passes the cap, however many threads and processes share the file.
+writes the answer and its cost in one transaction and only then hands the answer on. So an answer that was used is on
+disk, and what is spent and what is reserved never pass the cap together, however many threads and processes share the
+file.
 
-What a crash leaves is an open row. Its owner is named by host, boot, process and start time, so whether it still lives is
-known, not guessed; the row of a dead owner becomes ``lost``, with a statement. Nobody can say whether the provider did the
-work, so a lost call counts at its estimate until ``write_off`` records why it need not. An owner on another host or in
-another container cannot be seen; its row is given up after ``abandon_after_s``.
+What a crash leaves is an open row. Its owner is named by host, boot, process and start time, so whether it still lives
+is known, not guessed; the row of a dead owner becomes ``lost``, with a statement. Nobody can say whether the provider
+did the work, so a lost call counts at its estimate until ``write_off`` records why it need not. An owner on another
+host or in another container cannot be seen; its row is given up after ``abandon_after_s``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from plumbline.base.errors import ParameterError
-from plumbline.running.clients.failures import ModelFailureError, scrub
+from plumbline.base.errors import ParameterError, PlumblineError
+from plumbline.running.clients.accounts import read_answer, read_calls, read_replies, read_spend, read_trial
+from plumbline.running.clients.failures import ModelFailureError
 from plumbline.running.clients.owners import is_alive, this_process
 from plumbline.running.clients.protocol import ModelReply, ModelRequest
 from plumbline.running.clients.records import (
@@ -35,6 +39,7 @@ from plumbline.running.clients.records import (
     request_text,
     to_pico,
 )
+from plumbline.running.clients.secrets import Secrets
 from plumbline.running.clients.store import Store
 from plumbline.running.stops import BudgetStopError, HarnessError
 
@@ -43,9 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger"]
 
-_SHORTEST_SECRET = 12
 _OPEN = ("id", "digest", "owner", "started_at", "estimate", "trial_id", "turn")
-_HIDDEN = ("authorization", "api_key", "api-key", "x-api-key", "headers", "extra_headers", "default_headers")
 
 
 class Ledger:
@@ -102,7 +105,9 @@ class Ledger:
         self._cap = None if cap is None else to_pico(cap)
         self._abandon = timedelta(seconds=abandon_after_s)
         self._clock = clock or _utc_now
-        self._secrets: tuple[str, ...] = ()
+        self._secrets = Secrets()
+        self._serial = next(_serials)
+        self._flying: set[int] = set()
         self._store = Store(self.path, read_only=offline)
         if not offline:
             self.reconcile()
@@ -119,29 +124,16 @@ class Ledger:
 
     def keep_out(self, *secrets: str) -> None:
         """Name keys that must not reach the file; a text shorter than 12 characters is no key and is ignored."""
-        self._secrets = tuple({*self._secrets, *(s for s in secrets if len(s) >= _SHORTEST_SECRET)})
+        self._secrets.add(*secrets)
 
     def refuse_secrets(self, request: ModelRequest) -> None:
-        """Refuse a request that carries a key.
-
-        Raises
-        ------
-        ParameterError
-            A key that ``keep_out`` named occurs in the request, or its settings hold headers or a key.
-        """
-        if odd := [name for name in request.settings if str(name).lower().replace("-", "_") in _NORMAL]:
-            raise ParameterError(f"settings are recorded, so {odd} must not stand there; give keys to the client")
-        text = request_text(request)
-        if any(secret in text for secret in self._secrets):
-            raise ParameterError(
-                f"trial {request.trial_id}, turn {request.turn}: the request holds the text of an API key; it was "
-                f"neither sent nor recorded. Take the key out of the prompt, the tools or the settings"
-            )
+        """Refuse a request that carries a key: raises ``ParameterError``, and nothing is sent or recorded."""
+        self._secrets.refuse(request, request_text(request))
 
     def lookup(self, request: ModelRequest) -> ModelReply | None:
         """Return the recorded answer to a request, None if there is none."""
         with self._store.reading() as db:
-            return _answer(db, request_key(request))
+            return read_answer(db, request_key(request))
 
     def reserve(self, request: ModelRequest, *, estimate_usd: Decimal, price_version: str) -> Claim:
         """Ask to make a call that costs at most ``estimate_usd``.
@@ -170,7 +162,7 @@ class Ledger:
             raise ParameterError(f"estimate_usd must be at least 0; found {estimate_usd}")
         digest, estimate = request_key(request), to_pico(estimate_usd)
         with self._store.writing(forced=estimate > 0) as db:
-            if (reply := _answer(db, digest)) is not None:
+            if (reply := read_answer(db, digest)) is not None:
                 return Claim(reply=reply)
             if db.execute("SELECT 1 FROM calls WHERE digest = ? AND status = 'open'", (digest,)).fetchone():
                 self._release(db, digest)
@@ -183,10 +175,11 @@ class Ledger:
             made = db.execute(
                 "INSERT INTO calls (digest, trial_id, turn, attempt, model, status, estimate, price_version, owner,"
                 " started_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?, ?, ?)",
-                (digest, request.trial_id, request.turn, tried + 1, request.model, estimate, price_version)
-                + (this_process(), self._now()),
-            )
-            return Claim(call=made.lastrowid)
+                (digest, request.trial_id, request.turn, tried + 1, request.model, estimate, price_version, self._me(),
+                 self._now()),
+            )  # fmt: skip
+        self._flying.add(int(made.lastrowid or 0))
+        return Claim(call=made.lastrowid)
 
     def settle(self, call: int | None, reply: ModelReply, *, cost_usd: Decimal | None) -> ModelReply:
         """Record an answer and its cost, then hand the answer on; it must not be used before.
@@ -210,35 +203,36 @@ class Ledger:
         HarnessError
             The reservation is not open, or the file cannot be written.
         """
-        text = scrub_known(encode_reply(reply), self._secrets)
+        text = self._secrets.strip(encode_reply(reply))
         usage = reply.usage
-        with self._store.writing(forced=cost_usd is None or cost_usd > 0) as db:
+        with self._landing(call), self._store.writing(forced=cost_usd is None or cost_usd > 0) as db:
             estimate = _reserved(db, call)
             cost = None if cost_usd is None else to_pico(cost_usd)
             assumed = estimate if cost is None else 0
             db.execute(
                 "UPDATE calls SET status = 'answered', response = ?, tokens_in = ?, tokens_out = ?, cache_read = ?,"
                 " cache_write = ?, cost = ?, assumed = ?, ended_at = ? WHERE id = ?",
-                (text, usage.tokens_in, usage.tokens_out, usage.cache_read, usage.cache_write)
-                + (cost, assumed, self._now(), call),
-            )
+                (text, usage.tokens_in, usage.tokens_out, usage.cache_read, usage.cache_write, cost, assumed,
+                 self._now(), call),
+            )  # fmt: skip
             _move(db, estimate, settled=cost or 0, assumed=assumed)
         return decode_reply(text, source=reply.source)
 
     def fail(self, call: int | None, failure: BaseException) -> None:
         """Record that an attempt gave no answer; one that may have been charged counts at its estimate."""
-        known = isinstance(failure, ModelFailureError)
-        billed = failure.may_be_billed if isinstance(failure, ModelFailureError) else True
-        kind = failure.kind if isinstance(failure, ModelFailureError) else "interrupted"
-        words = f"{failure}\n{failure.evidence}" if isinstance(failure, ModelFailureError) else repr(failure)
-        with self._store.writing(forced=billed) as db:
+        if isinstance(failure, ModelFailureError):
+            kind, billed, words = failure.kind, failure.may_be_billed, f"{failure}\n{failure.evidence}"
+        elif isinstance(failure, PlumblineError):
+            kind, billed, words = "not_sent", False, repr(failure)
+        else:
+            kind, billed, words = "interrupted", True, repr(failure)
+        with self._landing(call), self._store.writing(forced=billed) as db:
             estimate = _reserved(db, call)
             assumed = estimate if billed else 0
             db.execute(
                 "UPDATE calls SET status = 'failed', failure = ?, error = ?, cost = ?, assumed = ?, ended_at = ?"
                 " WHERE id = ?",
-                (kind, scrub(words.strip(), self._secrets), None if billed or not known else 0, assumed)
-                + (self._now(), call),
+                (kind, self._secrets.strip_error(words.strip()), None if billed else 0, assumed, self._now(), call),
             )
             _move(db, estimate, assumed=assumed)
 
@@ -275,56 +269,27 @@ class Ledger:
     def spend(self) -> Spend:
         """Return what is spent, assumed and reserved."""
         with self._store.reading() as db:
-            settled, assumed, reserved = db.execute("SELECT settled, assumed, reserved FROM totals").fetchone()
-            ended = dict(db.execute("SELECT status, count(*) FROM calls GROUP BY status").fetchall())
-        cap = None if self._cap is None else from_pico(self._cap)
-        return Spend(
-            from_pico(settled), from_pico(assumed), from_pico(reserved), cap,
-            ended.get("answered", 0), ended.get("failed", 0), ended.get("lost", 0),
-        )  # fmt: skip
+            return read_spend(db, cap=self._cap)
 
     def trial_usage(self, trial_id: str) -> TrialUsage:
-        """Return calls, tokens and cost of one trial; None where a provider did not say."""
+        """Return calls, tokens and cost of one trial's answers; None where a provider did not say."""
         with self._store.reading() as db:
-            calls, known_in, given, out, priced, cost = db.execute(
-                "SELECT count(*), count(tokens_in), sum(tokens_in + ifnull(cache_read, 0) + ifnull(cache_write, 0)),"
-                " CASE WHEN count(tokens_out) = count(*) THEN sum(tokens_out) END, count(cost), sum(cost)"
-                " FROM calls WHERE trial_id = ? AND status = 'answered'",
-                (trial_id,),
-            ).fetchone()
-        if calls == 0:
-            return TrialUsage(trial_id, 0, 0, 0, 0.0)
-        usd = from_pico(cost) if priced == calls else None
-        return TrialUsage(trial_id, calls, given if known_in == calls else None, out, usd)
+            return read_trial(db, trial_id)
 
     def calls(self) -> pd.DataFrame:
         """Return every attempt, one row each, in order of reservation; amounts in US dollars."""
-        import pandas as pd
-
         with self._store.reading() as db:
-            found = db.execute("SELECT * FROM calls ORDER BY id")
-            frame = pd.DataFrame(found.fetchall(), columns=[column[0] for column in found.description])
-        whole = ["tokens_in", "tokens_out", "cache_read", "cache_write"]
-        frame = frame.astype(dict.fromkeys(whole, "Int64"))
-        for name in ("estimate", "cost", "assumed"):
-            frame[f"{name}_usd"] = pd.to_numeric(frame.pop(name)) / 1e12
-        return frame
+            return read_calls(db)
 
     def replies(self) -> Iterator[Recorded]:
         """Yield every recorded answer in order of trial and turn, a thousand read at a time."""
-        last = ("", -1, 0)
+        last: tuple[str, int, int] = ("", -1, 0)
         while True:
             with self._store.reading() as db:
-                rows = db.execute(
-                    "SELECT trial_id, turn, id, digest, response FROM calls WHERE status = 'answered'"
-                    " AND (trial_id, turn, id) > (?, ?, ?) ORDER BY trial_id, turn, id LIMIT 1000",
-                    last,
-                ).fetchall()
-            if not rows:
+                page, last = read_replies(db, after=last)
+            if not page:
                 return
-            for trial_id, turn, _, digest, response in rows:
-                yield Recorded(trial_id, turn, digest, decode_reply(response))
-            last = rows[-1][:3]
+            yield from page
 
     def statements(self) -> list[str]:
         """Return what was decided about money without an answer: calls lost, amounts written off."""
@@ -355,7 +320,7 @@ class Ledger:
         rows = db.execute(
             f"SELECT {', '.join(_OPEN)} FROM calls WHERE status = 'open'{where}", () if digest is None else (digest,)
         ).fetchall()
-        lost = [row for row in rows if self._given_up(owner=row[2], started=row[3])]
+        lost = [row for row in rows if self._given_up(row[0], owner=row[2], started=row[3])]
         for call, _, owner, started, estimate, trial_id, turn in lost:
             words = (
                 f"lost: trial {trial_id}, turn {turn}, begun {started}; its process ({owner}) ended without an answer. "
@@ -369,11 +334,23 @@ class Ledger:
             self._state(db, words)
         return len(lost)
 
-    def _given_up(self, *, owner: str, started: str) -> bool:
-        alive = is_alive(owner)
+    def _given_up(self, call: int, *, owner: str, started: str) -> bool:
+        if owner == self._me():  # of this very ledger: still open on disk only if writing its end failed
+            return call not in self._flying
+        alive = is_alive(owner.rpartition("#")[0])
         if alive is None:
             return self._clock() - datetime.fromisoformat(started) > self._abandon
         return not alive
+
+    @contextmanager
+    def _landing(self, call: int | None) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._flying.discard(call or 0)
+
+    def _me(self) -> str:
+        return f"{this_process()}#{self._serial}"
 
     def _state(self, db: Connection, words: str) -> None:
         db.execute("INSERT INTO statements (at, statement) VALUES (?, ?)", (self._now(), words))
@@ -382,23 +359,11 @@ class Ledger:
         return self._clock().isoformat()
 
 
-_NORMAL = frozenset(name.replace("-", "_") for name in _HIDDEN)
-
-
-def scrub_known(text: str, secrets: tuple[str, ...]) -> str:
-    """Replace the keys of this process in a text."""
-    for secret in secrets:
-        text = text.replace(secret, "[redacted]")
-    return text
+_serials = count()
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-def _answer(db: Connection, digest: str) -> ModelReply | None:
-    found = db.execute("SELECT response FROM calls WHERE digest = ? AND status = 'answered'", (digest,)).fetchone()
-    return None if found is None else decode_reply(found[0])
 
 
 def _reserved(db: Connection, call: int | None) -> int:

@@ -35,7 +35,7 @@ class OpenAICompatibleClient:
     Raises
     ------
     ParameterError
-        The package ``openai`` is not installed, the timeout is not above 0, or OpenAI's own server is asked without key.
+        The package ``openai`` is not installed, the timeout is not above 0, or OpenAI itself is asked without a key.
     """
 
     def __init__(self, *, base_url: str | None = None, api_key: str | None = None, timeout_s: float = 120.0) -> None:
@@ -43,7 +43,7 @@ class OpenAICompatibleClient:
             raise ParameterError(f"timeout_s must be above 0 seconds; found {timeout_s!r}")
         # A server of one's own must never be sent a key that the environment holds for another.
         key = _NO_KEY if api_key is None and base_url is not None else api_key
-        self._given = {"api_key": key, "base_url": base_url, "timeout": timeout_s, "max_retries": 0}
+        self._given: dict[str, Any] = {"api_key": key, "base_url": base_url, "timeout": timeout_s, "max_retries": 0}
         self._lock = threading.Lock()
         self._sdk: Any = None
 
@@ -142,8 +142,8 @@ def _turns(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 def from_openai(body: str, request: ModelRequest) -> ModelReply:
     """Read a chat completion.
 
-    Empty words, a refusal and a finish reason that nobody knows are answers, given as they came; no choice at all, or an
-    answer that is not whole, is a failure.
+    Empty words, a refusal and a finish reason that nobody knows are answers, given as they came; no choice at all, or
+    an answer that is not whole, is a failure.
 
     Raises
     ------

@@ -144,7 +144,7 @@ class Prices:
     --------
     >>> prices = Prices({"local": parse_price("in=0,out=0", as_of="2026-11-30")})
     >>> prices.cost("claude-haiku-4-5", Usage(tokens_in=1_000_000, tokens_out=200_000))
-    Decimal('2')
+    Decimal('2.00')
     >>> prices.of("local").free
     True
     """

@@ -47,7 +47,7 @@ class ScriptedClient:
             said = self._script[request.turn]
         else:
             raise NoResponseError(
-                f"trial {request.trial_id}: the script has {len(self._script)} answers and turn {request.turn} was asked"
+                f"trial {request.trial_id}, turn {request.turn}: the script ends after {len(self._script)} answers"
             )
         if isinstance(said, str):
             return ModelReply(said, stop="end_turn", model=request.model)

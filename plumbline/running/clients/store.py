@@ -1,7 +1,7 @@
 """The ledger's file: one SQLite database, opened once per process, written in short immediate transactions.
 
-Write-ahead log, so readers never wait. Threads of a process queue on a lock rather than poll the database; processes wait
-on SQLite's own lock. A commit survives ``kill -9``; where money is at stake it is also forced to the disk.
+Write-ahead log, so readers never wait. Threads of a process queue on a lock rather than poll the database; processes
+wait on SQLite's own lock. A commit survives ``kill -9``; where money is at stake it is also forced to the disk.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Store:
         self._db: sqlite3.Connection | None = None
         self._pid = 0
         self._closed = False
+        self._forced: bool | None = None
         if read_only and not path.is_file():
             raise NotFoundError(f"there is no ledger at {path}; offline, only recorded answers are given")
         if not read_only:
@@ -90,7 +91,9 @@ class Store:
         with self._lock:
             db = self._connection()
             try:
-                db.execute(f"PRAGMA synchronous = {'FULL' if forced else 'NORMAL'}")
+                if forced != self._forced:
+                    db.execute(f"PRAGMA synchronous = {'FULL' if forced else 'NORMAL'}")
+                    self._forced = forced
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     yield db
@@ -108,7 +111,7 @@ class Store:
         if self._closed:
             raise HarnessError(f"the ledger {self.path} was closed; open it anew")
         if self._db is None or self._pid != os.getpid():  # a connection must not be carried into a forked process
-            self._db, self._pid = self._connect(), os.getpid()
+            self._db, self._pid, self._forced = self._connect(), os.getpid(), None
         return self._db
 
     def _connect(self) -> sqlite3.Connection:
