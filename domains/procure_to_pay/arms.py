@@ -115,7 +115,9 @@ class Executor:
         talk.say(interpretation_prompt(task.prompt or ""))
         reply = talk.ask(schema=INTERPRETATION_SCHEMA if self.structured else None)
         toolbox.say(reply.text)
-        said = parse_arguments(reply.text.strip().splitlines()[0] if reply.text.strip() else "")
+        said = parse_arguments(reply.text)
+        if isinstance(said, str):  # a base model goes on after its answer
+            said = parse_arguments(said.strip().partition("\n")[0])
         found = said.get("invoice_id") if isinstance(said, dict) else None
         return found if isinstance(found, str) and found else None
 

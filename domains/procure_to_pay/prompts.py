@@ -13,7 +13,7 @@ POLICY_PROSE = f"""You work in accounts payable. You are given one supplier invo
 How an invoice is handled:
 1. Read the invoice. Work only on the invoice you were asked about, and only with numbers the tools gave you.
 2. Before any payment, make all three checks: compare it with its purchase order and the goods received, look for an
-   earlier payment of the same delivery, and find out whether the vendor may be paid. Make all three even if one objects.
+   earlier payment of the same delivery, and find out whether the vendor may be paid. Make all three in any case.
 3. If a check objects, or cannot be made, do not pay. Hold the invoice for a person and say why.
 4. If all checks pass and the total is above {APPROVAL_THRESHOLD} dollars, ask the controller or the cfo to approve
    exactly the invoice's total, and pay only after that.

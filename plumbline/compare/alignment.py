@@ -276,10 +276,10 @@ def _paired_ids(
 
 def _located(paths: Paths, ids: list[str], empty: Collection[str], side: str) -> Paths:
     """The paths of some trials, in that order; trials named as empty have an empty one."""
-    at = paths.positions(ids)
+    named = frozenset(empty)
+    at = paths.positions(ids, named)
     missing = [ids[position] for position in np.flatnonzero(at < 0)]
     if missing:
-        named = set(empty)
         if strange := [trial for trial in missing if trial not in named]:
             raise ParameterError(
                 f"the {side} holds no step of trial {strange[0]!r} ({len(strange)} such trials); "

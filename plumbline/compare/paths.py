@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -56,25 +57,21 @@ class Paths:
         """Number of steps of each path."""
         return np.diff(self.offsets)
 
-    def positions(self, trials: Sequence[str]) -> np.ndarray:
-        """Return the position of each trial's path, -1 for a trial that has none."""
-        known = self.trials
-        found = np.full(len(trials), -1, np.int64)
-        place, rest = 0, []
-        for at, trial in enumerate(trials):  # mostly the trials are asked for in their own order
-            if place < len(known) and known[place] == trial:
-                found[at] = place
-                place += 1
-            else:
-                rest.append(at)
-        if rest:
-            try:
-                asked = pa.array([trials[at] for at in rest], pa.large_string())
-            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-                raise ParameterError(f"a trial id is no text: {error}.") from None
-            where = pc.index_in(asked, value_set=pa.array(known, pa.large_string()))
-            found[rest] = where.fill_null(-1).to_numpy(zero_copy_only=False)
-        return found
+    def positions(self, trials: Sequence[str], absent: Set[str] = frozenset()) -> np.ndarray:
+        """Return the position of each trial's path, -1 for a trial that has none.
+
+        ``absent`` names trials that may have none; it saves a search where all others are asked for in their order.
+        """
+        if 0 <= len(trials) - len(self) <= len(absent):
+            here = np.fromiter((trial not in absent for trial in trials), bool, len(trials))
+            if tuple(compress(trials, here)) == self.trials:
+                return np.where(here, np.cumsum(here) - 1, -1)
+        try:
+            asked = pa.array(trials, pa.large_string())
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise ParameterError(f"a trial id is no text: {error}.") from None
+        found = pc.index_in(asked, value_set=pa.array(self.trials, pa.large_string()))
+        return found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
 
     def take(self, positions: np.ndarray) -> Paths:
         """Return the paths at some positions, in that order."""
@@ -163,15 +160,17 @@ def read_paths(steps: pd.DataFrame, *, path: PathKind = "effect", empty: Collect
         raise ParameterError(f"trial {wrong[0]!r} is named as empty and has steps; name only trials without steps.")
     kind, (name,) = distinct_runs(steps["kind"], name="kind"), distinct(steps["name"], name="name")
     wanted = np.array([word in PATH_KINDS[path] for word in kind.values] + [False])
-    rows = np.flatnonzero(wanted[kind.codes])
-    order = _in_order(trial.codes[rows], steps["step"].to_numpy()[rows])
+    every = bool(wanted[:-1].all()) and bool((kind.codes >= 0).all())
+    rows = np.arange(len(steps)) if every else np.flatnonzero(wanted[kind.codes])
+    step = steps["step"].to_numpy()
+    order = _in_order(*((trial.codes, step) if every else (trial.codes[rows], step[rows])))
     rows = rows if order is None else rows[order]
+    whole = every and order is None
+    trials, kinds, names = (each.codes if whole else each.codes[rows] for each in (trial, kind, name))
     width = len(name.values) + 1
-    pairs, codes = _compact(
-        kind.codes[rows].astype(np.int64) * width + name.codes[rows] % width, len(kind.values) * width
-    )
+    pairs, codes = _compact(kinds * np.int32(width) + names % np.int32(width), len(kind.values) * width)
     symbols = tuple((kind.values[pair // width], [*name.values, None][pair % width]) for pair in pairs)
-    counts = np.bincount(trial.codes[rows], minlength=len(trial.values))
+    counts = np.bincount(trials, minlength=len(trial.values))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     found = Paths(codes.astype(_small(len(symbols))), offsets, symbols, trial.values, rows)
     return found.with_empty(added) if added else found

@@ -33,6 +33,7 @@ def cautions(
     for cause, reason in ignorable.items():
         number = sum(min(cell.causes.get(cause, 0), cell.ignored) for cell in cells)
         said.append(f"{number} runs left out, cause {cause} declared ignorable: {reason}")
+        said += _emptied(cells, cause)
     if not rule.guards:
         said += _unguarded(cells, rule)
     if undecided := sum(cell.undecided for cell in cells):
@@ -60,6 +61,14 @@ def _outside(recording: Recording, arm: str, plan: Plan | None) -> list[str]:
     if not extra:
         return []
     return [f"{len(extra)} recorded runs are outside the plan and left out, the first is {extra[0]}"]
+
+
+def _emptied(cells: Sequence[Cell], cause: str) -> list[str]:
+    """Name tasks of which nothing is left: a claim about the suite is then a claim without them."""
+    gone = {
+        cell.perturbation: [t.task_id for t in cell.by_task if t.n == 0] for cell in cells if cell.causes.get(cause)
+    }
+    return [f"{name}: nothing is left of task {', '.join(tasks)}" for name, tasks in gone.items() if tasks]
 
 
 def _unguarded(cells: Sequence[Cell], rule: CountingRule) -> list[str]:

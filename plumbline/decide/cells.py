@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ __all__ = ["NO_RECORD", "Cell", "Exposed", "TaskCount", "arm_rows", "checked_ign
 
 NO_RECORD = "no_record"
 _COUNTS = ("planned", "recorded", "completed", "missing", "undecided", "ignored", "succeeded", "failed", "k", "n")
+_SEEN = ["trial_id", "status", "exposure"]
 _OF_TASK = ("planned", "k", "n", "failed")
 _CAUSES = tuple(status for status in TRIAL_STATUSES if status not in BEHAVIOUR)
 
@@ -125,20 +127,18 @@ def arm_rows(recording: Recording, arm: str, plan: Plan | None) -> pd.DataFrame:
     known = plan.arms if plan is not None else recording.arms
     if arm not in known:
         raise ParameterError(f"the plan of run {recording.run_id!r} has no arm {arm!r}; it has {', '.join(known)}")
-    trials = recording.trials[recording.trials["arm"] == arm]
+    trials = recording.trials[recording.trials["arm"].to_numpy(object) == arm]
     trials = trials[["trial_id", "task_id", "perturbation", "status", "exposure"]]
     if plan is None:
         return trials.reset_index(drop=True)
-    planned = [
-        (trial_id(arm, task, perturbation, variant, repetition), task, perturbation)
-        for perturbation in plan.perturbations
-        for task in plan.tasks
-        for variant in plan.variants
-        for repetition in range(plan.repetitions)
-    ]
-    rows = pd.DataFrame(planned, columns=["trial_id", "task_id", "perturbation"])
-    rows = rows.merge(trials[["trial_id", "status", "exposure"]], how="left", on="trial_id")
-    return rows.assign(status=rows["status"].fillna(NO_RECORD))
+    known_trials = {name: (status, met) for name, status, met in trials[_SEEN].itertuples(index=False, name=None)}
+    nothing = (NO_RECORD, None)
+    planned = []
+    for perturbation, task in itertools.product(plan.perturbations, plan.tasks):
+        for variant, repetition in itertools.product(plan.variants, range(plan.repetitions)):
+            name = trial_id(arm, task, perturbation, variant, repetition)
+            planned.append((name, task, perturbation, *known_trials.get(name, nothing)))
+    return pd.DataFrame(planned, columns=list(trials.columns), dtype=object)
 
 
 def count_cells(

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from plumbline._version import __version__
 from plumbline.base.canonical import canonical_json
@@ -19,7 +18,6 @@ from plumbline.traces.digest import run_digest, trial_digests
 __all__ = ["Evidence", "digest_of", "evidence"]
 
 _SHORT = 16
-_TAKEN: WeakKeyDictionary[Recording, dict[str, str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +52,11 @@ def evidence(
     recording: Recording, *, arm: str, measured: Measured, plan: Plan | None, parameters: Mapping[str, Any]
 ) -> Evidence:
     """Take the digests of what a certificate of an arm rests on."""
-    every = _trial_digests(recording)
+    # Taken from the rows as they are now, not from what a recording remembers: a frame can be changed in place.
+    found = trial_digests(recording.trials, recording.steps)
+    every = dict(zip(recording.trials["trial_id"], found, strict=True))
     own = recording.trials["arm"] == arm
-    digests = {name: found for (name, found), mine in zip(every.items(), own, strict=True) if mine}
+    digests = {name: digest for (name, digest), mine in zip(every.items(), own, strict=True) if mine}
     made_from = None if recording.plan is None else recording.plan.to_dict()
     policy, grade = measured.policy, measured.grade
     return Evidence(
@@ -71,13 +71,5 @@ def evidence(
         grade_name=None if grade is None else callable_name(grade),
         parameters=digest_of(parameters),
         version=__version__,
-        trials={name: found[:_SHORT] for name, found in digests.items()},
+        trials={name: digest[:_SHORT] for name, digest in digests.items()},
     )
-
-
-def _trial_digests(recording: Recording) -> dict[str, str]:
-    """Return the digest of every trial; a recording never changes, so they are taken once."""
-    if recording not in _TAKEN:
-        digests = trial_digests(recording.trials, recording.steps)
-        _TAKEN[recording] = dict(zip(recording.trials["trial_id"], digests, strict=True))
-    return _TAKEN[recording]

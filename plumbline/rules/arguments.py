@@ -142,6 +142,7 @@ class TypedArguments:
                 raise ParameterError(f"argument {name!r} is {column.type}; cast it to float64 or decimal first")
         self.columns = dict(columns)
         self.valid = valid
+        self._present: dict[str, np.ndarray | None] = {}
 
     @classmethod
     def from_struct(cls, struct: pa.StructArray) -> TypedArguments:
@@ -154,6 +155,16 @@ class TypedArguments:
         """Return the arguments of some rows."""
         return _TypedSelection(self, rows, None if self.valid is None else ~self.valid[rows])
 
+    def absent(self, name: str, rows: np.ndarray) -> np.ndarray | None:
+        """Return which rows hold a null in a column, None if none does."""
+        if name not in self._present:
+            array = self.columns[name]
+            self._present[name] = not_null(array) if array.null_count else None
+        present = self._present[name]
+        if present is None or (found := present.take(rows)).all():
+            return None
+        return ~found
+
 
 @dataclass(frozen=True)
 class _TypedSelection:
@@ -165,9 +176,9 @@ class _TypedSelection:
         array = self.source.columns.get(name)
         if array is None:
             return Coded(self._mark(np.full(self.rows.size, MISSING, np.int32)), [])
-        absent = _null_rows(array, self.rows)
+        absent = self.source.absent(name, self.rows)
         if pa.types.is_float64(array.type) or (pa.types.is_integer(array.type) and array.type != pa.uint64()):
-            values = fixed_width(array)[self.rows]
+            values = fixed_width(array).take(self.rows)
             if values.dtype != np.float64:
                 values = values.astype(np.int64, copy=False)
             if absent is None and self.unread is None:
@@ -177,7 +188,7 @@ class _TypedSelection:
                 state[absent] = MISSING
             return Numbers(values, self._mark(state))
         if pa.types.is_dictionary(array.type):
-            codes, values = fixed_width(array.indices)[self.rows].astype(np.int32, copy=False), array.dictionary
+            codes, values = fixed_width(array.indices).take(self.rows).astype(np.int32, copy=False), array.dictionary
         else:
             codes, values = _distinct(array.take(pa.array(self.rows)))
         if absent is not None:
@@ -229,13 +240,10 @@ def fixed_width(array: pa.Array) -> np.ndarray:
     return np.frombuffer(array.buffers()[1], dtype, len(array) + array.offset)[array.offset :]
 
 
-def _null_rows(array: pa.Array, rows: np.ndarray) -> np.ndarray | None:
-    if not array.null_count:
-        return None
+def not_null(array: pa.Array) -> np.ndarray:
+    """Return which values of an array with nulls are not null."""
     bits = np.frombuffer(array.buffers()[0], np.uint8)
-    at = rows + rows.dtype.type(array.offset) if array.offset else rows
-    absent = (bits.take(at >> 3) >> (at & 7).astype(np.uint8)) & np.uint8(1) == 0
-    return absent if absent.any() else None
+    return np.unpackbits(bits, count=array.offset + len(array), bitorder="little")[array.offset :].view(bool)
 
 
 def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:

@@ -54,6 +54,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "fault_malformed": "the fault plan lacks its tool or its error",
         "undeclared_change": "something changed that the perturbation does not declare",
         "invalidated": "an invalidation check of the perturbation's own struck",
+        "repeated": "an earlier candidate of the cell is the same input",
         "no_prompt": "the wording is not on record, so nothing can be said",
         "judge_different": "the judge holds the meanings to be different",
         "judge_abstained": "the judge did not decide",

@@ -78,7 +78,9 @@ def guard(
         stands_in(facts, before.prompt, "facts")
     kept = facts or about.facts
     if task is None and set(promise.may_change) - {"wording", "formats", "layout"}:
-        raise ParameterError(f"{promise.name} changes {promise.may_change}: give task=, which holds the tools and facts")
+        raise ParameterError(
+            f"{promise.name} changes {promise.may_change}: give task=, which holds the tools and facts"
+        )
     found = list(_findings(before, after, promise, about, kept))
     if any(finding.code != "no_prompt" for finding in found):
         return GuardResult(REJECTED, tuple(finding for finding in found if finding.code != "no_prompt"))
@@ -88,7 +90,9 @@ def guard(
     return _judged(before, after, kept, promise, judge) if judge is not None and asked else GuardResult(ACCEPTED)
 
 
-def _findings(before: Variant, after: Variant, promise: Perturbation, task: TaskView, facts: Facts) -> Iterator[Finding]:
+def _findings(
+    before: Variant, after: Variant, promise: Perturbation, task: TaskView, facts: Facts
+) -> Iterator[Finding]:
     allowed = {name for word in promise.may_change for name in CHANGES[word]}
     changed = [name for name in INPUT_FIELDS if getattr(before, name) != getattr(after, name)]
     yield from (Finding("undeclared_change", f"{name} changed") for name in changed if name not in allowed)
@@ -131,5 +135,7 @@ def _judged(before: Variant, after: Variant, facts: Facts, promise: Perturbation
     if opinion.verdict == "same":
         return GuardResult(ACCEPTED, (), judge.name, same)
     if opinion.verdict == "different":
-        return GuardResult(REJECTED, (Finding("judge_different", opinion.reason or "no reason given"),), judge.name, same)
+        return GuardResult(
+            REJECTED, (Finding("judge_different", opinion.reason or "no reason given"),), judge.name, same
+        )
     return GuardResult(ABSTAINED, (Finding("judge_abstained", opinion.reason or "no reason given"),), judge.name, same)

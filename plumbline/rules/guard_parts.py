@@ -1,4 +1,4 @@
-"""Deterministic checks of what a perturbation may change beside the wording: remarks, spelling of values, tools, faults."""
+"""Deterministic checks of what may change beside the wording: remarks, spelling of values, tools, settings, faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plumbline.base.canonical import canonical_json
 from plumbline.rules.findings import Finding
 from plumbline.rules.guard_text import PRESERVED, compare_texts, hidden_characters
 from plumbline.rules.layouts import find_blocks
-from plumbline.rules.lexicon import actions_in, classes_in, content_words
+from plumbline.rules.lexicon import actions_in, classes_in, content_words, words
 from plumbline.rules.readings import masked, read
 from plumbline.rules.schemas import same_calls, schema_problems
 from plumbline.rules.task_view import TaskView
@@ -20,9 +20,11 @@ __all__ = ["PART_CHECKS", "formats_changed", "layout_changed", "remark_findings"
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _PROCESS = frozenset(
-    "you your yours yourself please remember note beware reminder instruction instructions rule rules policy policies "
-    "prompt message messages task tasks agent assistant model tool tools step steps process procedure check checks "
-    "deadline overdue late slow slower priority wait attention important careful sure ensure always".split()
+    words(
+        "you your yours yourself please remember note beware reminder instruction instructions rule rules policy "
+        "policies prompt message messages task tasks agent assistant model tool tools step steps process procedure "
+        "check checks deadline overdue late slow slower priority wait attention important careful sure ensure always"
+    )
 )
 
 
@@ -53,9 +55,9 @@ def remark_findings(remark: str, task: TaskView) -> list[Finding]:
         found.append(Finding("remark_touches_task", f"{remark!r} states {facts[0]!r}, which could be taken for a fact"))
     elif shared := sorted(content_words(remark) & _task_words(task)):
         found.append(Finding("remark_touches_task", f"{remark!r} shares {shared[0]!r} with the task or its tools"))
-    words = masked(readings)
-    told = set(classes_in(words)) & {"must", "should", "urgent", "unhurried", "skip", "instead", "only", "unless"}
-    told |= actions_in(words) | (set(re.findall(r"\w+", words)) & _PROCESS)
+    plain = masked(readings)
+    told = set(classes_in(plain)) & {"must", "should", "urgent", "unhurried", "skip", "instead", "only", "unless"}
+    told |= actions_in(plain) | (set(re.findall(r"\w+", plain)) & _PROCESS)
     if told:
         found.append(Finding("remark_instructs", f"{remark!r} speaks of how to act ({sorted(told)[0]!r})"))
     if hidden := hidden_characters(remark):
@@ -162,7 +164,9 @@ def _sampling(original: Variant, variant: Variant, _: TaskView, default: Mapping
     """Settings must be shown to differ from what is sent without them, else the variant is the baseline once more."""
     unknown = [name for name in variant.sampling if name not in default]
     if unknown:
-        yield Finding("equals_default", f"the provider's default of {unknown} is not stated, so a difference cannot be shown")
+        yield Finding(
+            "equals_default", f"the provider's default of {unknown} is not stated, so a difference cannot be shown"
+        )
     elif dict(default) | dict(original.sampling) == dict(default) | dict(variant.sampling):
         yield Finding("equals_default", f"{dict(variant.sampling)} is what is sampled with anyway ({dict(default)})")
 
@@ -175,7 +179,9 @@ def _fault(original: Variant, variant: Variant, task: TaskView, _: Mapping[str, 
             yield Finding("fault_malformed", f"the fault {dict(variant.fault)} does not name its {name}")
             return
     if variant.fault["tool"] not in {tool.name for tool in task.tools}:
-        yield Finding("unknown_tool", f"the fault is to strike {variant.fault['tool']!r}, which is not a tool of the task")
+        yield Finding(
+            "unknown_tool", f"the fault is to strike {variant.fault['tool']!r}, which is not a tool of the task"
+        )
 
 
 PartCheck = Callable[[Variant, Variant, TaskView, Mapping[str, Any]], Iterator[Finding]]
@@ -184,4 +190,3 @@ PART_CHECKS: Mapping[str, PartCheck] = {
     "sampling": _sampling, "fault": _fault,
 }  # fmt: skip
 """Field of a variant to the check of its change."""
-

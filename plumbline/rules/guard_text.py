@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from plumbline.rules.findings import Finding
-from plumbline.rules.lexicon import CLASSES, FAMILIES, actions_in, classes_in, content_words, stem
+from plumbline.rules.lexicon import CLASSES, FAMILIES, actions_in, classes_in, content_words, stem, words
 from plumbline.rules.readings import Reading, Readings, masked, read
 from plumbline.rules.task_view import Facts
 
 __all__ = ["PRESERVED", "compare_texts", "hidden_characters"]
 
 PRESERVED = (
-    "identifiers", "amounts", "dates", "names", "quotes", "negation", "modality", "urgency", "scope", "order", "actions",
-    "roles",
+    "identifiers", "amounts", "dates", "names", "quotes", "negation", "modality", "urgency", "scope", "order",
+    "actions", "roles",
 )  # fmt: skip
 """What a rewording keeps unless the perturbation says otherwise."""
 
@@ -31,10 +31,11 @@ _KINDS = {
 _COUNTED = ("quantity",)
 _META = re.compile(
     r"^\s*(?:sure|certainly|of course|absolutely)\b[,!.:]|\b(?:paraphras\w*|rephras\w*|reworded|rewrite|rewording)\b"
-    r"|\bas an? (?:ai|language model)\b|^\s*here(?:'s| is| are)\b[^.!?\n]*:|\b(?:original|rewritten) (?:text|prompt|request|message)\b",
+    r"|\bas an? (?:ai|language model)\b|^\s*here(?:'s| is| are)\b[^.!?\n]*:"
+    r"|\b(?:original|rewritten) (?:text|prompt|request|message)\b",
     re.I,
 )
-_DIRECTIONS = frozenset("from to into onto before after until till over against instead than".split())
+_DIRECTIONS = frozenset(words("from to into onto before after until till over against instead than"))
 
 
 def compare_texts(
@@ -82,14 +83,16 @@ def _form(original: str, rewrite: str) -> Iterator[Finding]:
     if " ".join(original.split()) == " ".join(rewrite.split()):
         yield Finding("unchanged", "the rewrite differs from the original in nothing but white space")
     for name in sorted(hidden_characters(rewrite) - hidden_characters(original)):
-        yield Finding("hidden_text", f"the rewrite holds {name}, which a reader does not see or takes for another letter")
+        yield Finding(
+            "hidden_text", f"the rewrite holds {name}, which a reader does not see or takes for another letter"
+        )
     if (meta := _META.search(rewrite)) and not _META.search(original):
         yield Finding("meta_text", f"the rewrite speaks of itself: {meta[0].strip()!r}")
     before, after = len(original.split()), len(rewrite.split())
     if not before / 2.5 - 6 <= after <= before * 2.5 + 6:
         yield Finding("length", f"{before} words became {after}; allowed is a factor of 2.5 and 6 words beyond")
-    words = content_words(masked(read(original)))
-    if len(words) >= 3 and not words & content_words(masked(read(rewrite))):
+    about = content_words(masked(read(original)))
+    if len(about) >= 3 and not about & content_words(masked(read(rewrite))):
         yield Finding("unrelated", "the rewrite shares no content word with the original")
 
 
@@ -98,7 +101,8 @@ def hidden_characters(text: str) -> set[str]:
     found = {
         unicodedata.name(char, f"U+{ord(char):04X}")
         for char in text
-        if unicodedata.category(char) in ("Cf", "Co", "Cn") or (unicodedata.category(char) == "Cc" and char not in "\n\r\t")
+        if unicodedata.category(char) in ("Cf", "Co", "Cn")
+        or (unicodedata.category(char) == "Cc" and char not in "\n\r\t")
     }
     for word in re.findall(r"\w+", text):
         scripts = {unicodedata.name(char, "?").split()[0] for char in word if char.isalpha()}
@@ -124,7 +128,7 @@ def _spelled(readings: Readings, kind: str, key: str) -> str:
 
 
 def _listed(facts: Facts, second: Readings, preserve: Collection[str]) -> Iterator[Finding]:
-    """Facts that were listed and not read: each stands in the rewrite as spelled, or is read there in another spelling."""
+    """Facts that were listed: each stands in the rewrite as spelled, or is read there in another spelling."""
     plain = " ".join(second.text.split())
     known = {(reading.kind, reading.key) for reading in second.found}
     for family in ("identifiers", "amounts", "dates", "names"):
@@ -180,8 +184,8 @@ def _bound(readings: Readings) -> dict[str, set[str]]:
     """The directional word that stands at most two words before each fact, with the facts it stands before."""
     found: dict[str, set[str]] = {}
     for reading in _joined_names(readings):
-        words = readings.text[: reading.start].lower().split()[-3:]
-        if word := next((word for word in reversed(words) if word in _DIRECTIONS), None):
+        near = readings.text[: reading.start].lower().split()[-3:]
+        if word := next((word for word in reversed(near) if word in _DIRECTIONS), None):
             found.setdefault(word, set()).add(reading.key)
     return found
 

@@ -70,7 +70,7 @@ def _(rule: MustNotCall, scan: Scan, applies: np.ndarray | None) -> Calls:
 
 @judge.register
 def _(rule: CallAtMost, scan: Scan, out: Row, applies: np.ndarray | None) -> None:
-    out.witness[:] = scan.earliest(*offenders(rule, scan, applies))
+    scan.earliest(*offenders(rule, scan, applies), out.witness)
     np.greater_equal(out.witness, 0, out=out.verdict.view(bool))
     maybe = scan.perhaps(rule.tool).trials
     if maybe.size:

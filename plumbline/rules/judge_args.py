@@ -97,8 +97,15 @@ def _numbers(column: Numbers, op: str, expected: list[Any], at: np.ndarray | Non
     floats = column.values.dtype == np.float64
     limits = [_limits(op, want, tolerance, floats) for want in expected]
     low, high = (np.array(side, column.values.dtype) for side in zip(*limits, strict=True))
-    x, lo, hi = column.values, low[0] if at is None else low[at], high[0] if at is None else high[at]
-    bad = (x >= lo) & (x <= hi)
+    x = column.values
+    if at is not None:
+        bad = (x >= low[at]) & (x <= high[at])
+    elif op in ("<=", "<"):
+        bad = x <= high[0]
+    else:
+        bad = x >= low[0]
+        if op in ("==", "!="):
+            bad &= x <= high[0]
     if op != "!=":
         np.logical_not(bad, out=bad)
     outcome = bad.view(np.int8)
@@ -198,11 +205,8 @@ def _(rule: _ArgRule, scan: Scan, out: Row, applies: np.ndarray | None) -> None:
     bad = odd[sure[odd] == BAD]
     if bad.size < odd.size:
         _set(out, done.trials[odd[sure[odd] == UNKNOWN]], UNOBSERVABLE, Reason.UNREAD_ARGUMENTS)
-    if not bad.size:
-        out.witness.fill(-1)
-    else:
-        out.witness[:] = scan.earliest(done.rows[bad], done.trials[bad])
-        _set(out, done.trials[bad], VIOLATED, Reason.NONE)
+    scan.earliest(done.rows[bad], done.trials[bad], out.witness)
+    _set(out, done.trials[bad], VIOLATED, Reason.NONE)
     key = _context_key(rule)
     if key is not None and (lacking := scan.contexts.expected(key)[0] < 0).any():
         trials = np.flatnonzero(lacking[scan.table.task])

@@ -1,8 +1,8 @@
 """Words that change what is asked: negation, modality, urgency, scope, order, alternatives, and what is to be done.
 
-English only. Each class holds words that can stand for one another; a text is counted class by class, the longest phrase
-first, so that ``no more than`` is a limit and not a negation. What is no word of a class has no effect: the lists are
-closed and general, and they are all that the guard knows of language.
+English only. Each class holds words that can stand for one another; a text is counted class by class, the longest
+phrase first, so that ``no more than`` is a limit and not a negation. What is no word of a class has no effect: the
+lists are closed and general, and they are all that the guard knows of language.
 """
 
 from __future__ import annotations
@@ -11,12 +11,19 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-__all__ = ["ACTIONS", "CLASSES", "FAMILIES", "NUMBER", "actions_in", "classes_in", "content_words", "stem"]
+__all__ = ["ACTIONS", "CLASSES", "FAMILIES", "NUMBER", "actions_in", "classes_in", "content_words", "stem", "words"]
 
 NUMBER = "\x01"
 """What stands, once the facts of a text are blanked out, in the place of a number."""
 
 _OR = "|"
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a list that is written as one text."""
+    return text.split()
+
+
 CLASSES: dict[str, tuple[str, str]] = {
     "not": ("negation", "not|no|never|none|nothing|nobody|no one|neither|nor|nowhere|without|avoid|refrain|fail to"),
     "must": (
@@ -32,8 +39,8 @@ CLASSES: dict[str, tuple[str, str]] = {
     ),
     "urgent": (
         "urgency",
-        "urgent|urgently|urgency|immediately|immediate|at once|right away|right now|straight away|asap|as soon as possible"
-        "|now|quick|quickly|hurry|rush|fast|promptly|without delay|top priority|high priority|instantly|swiftly"
+        "urgent|urgently|urgency|immediately|immediate|at once|right away|right now|straight away|asap"
+        "|as soon as possible|now|quick|quickly|hurry|rush|fast|promptly|without delay|top priority|high priority|instantly|swiftly"
         "|as quickly as possible|as fast as possible|without waiting",
     ),
     "unhurried": (
@@ -51,14 +58,17 @@ CLASSES: dict[str, tuple[str, str]] = {
     ),
     "except": (
         "scope",
-        "except|except for|excluding|apart from|other than|but not|with the exception of|aside from|save for|leaving out"
-        "|barring|besides",
+        "except|except for|excluding|apart from|other than|but not|with the exception of|aside from|save for"
+        "|leaving out|barring|besides",
     ),
-    "at least": ("scope", "at least|no less than|not less than|no fewer than|or more|minimum|a minimum of|or above|or later"),
+    "at least": (
+        "scope",
+        "at least|no less than|not less than|no fewer than|or more|minimum|a minimum of|or above|or later",
+    ),
     "at most": (
         "scope",
-        "at most|no more than|not more than|up to|maximum|a maximum of|or less|or fewer|or below|no later than|not exceed"
-        "|not exceeding|at the latest|at the most|max|cap|capped",
+        "at most|no more than|not more than|up to|maximum|a maximum of|or less|or fewer|or below|no later than"
+        "|not exceed|not exceeding|at the latest|at the most|max|cap|capped",
     ),
     "more than": ("scope", "more than|exceeding|exceeds|exceed|greater than|higher than|larger than"),
     "less than": ("scope", "less than|fewer than|lower than|smaller than|short of"),
@@ -92,19 +102,20 @@ ACTIONS: dict[str, str] = {
     "refund": "refund refunds refunded refunding reimburse reimburses reimbursed reimbursement",
     "approve": "approve approves approved approving approval approvals authorise authorised authorize authorized "
     "authorisation authorization endorse endorsed",
-    "reject": "reject rejects rejected rejecting rejection decline declines declined declining deny denies denied denying "
-    "refuse refuses refused refusing",
-    "cancel": "cancel cancels cancelled canceled cancelling canceling cancellation revoke revokes revoked revoking void "
-    "voided annul annulled",
-    "delete": "delete deletes deleted deleting deletion erase erases erased erasing purge purges purged purging wipe wiped "
-    "wiping remove removes removed removing removal drop drops dropped dropping",
+    "reject": "reject rejects rejected rejecting rejection decline declines declined declining deny denies denied "
+    "denying refuse refuses refused refusing",
+    "cancel": "cancel cancels cancelled canceled cancelling canceling cancellation revoke revokes revoked revoking "
+    "void voided annul annulled",
+    "delete": "delete deletes deleted deleting deletion erase erases erased erasing purge purges purged purging wipe "
+    "wiped wiping remove removes removed removing removal drop drops dropped dropping",
     "create": "create creates created creating creation",
     "add": "add adds added adding addition",
     "hold": "hold holds held holding suspend suspends suspended suspending freeze frozen freezing block blocks blocked "
     "blocking pause paused pausing",
     "release": "release releases released releasing unblock unblocked unfreeze reinstate reinstated resume resumed",
     "increase": "increase increases increased increasing raise raises raised raising",
-    "decrease": "decrease decreases decreased decreasing reduce reduces reduced reducing lower lowers lowered lowering cut",
+    "decrease": "decrease decreases decreased decreasing reduce reduces reduced reducing lower lowers lowered "
+    "lowering cut",
     "grant": "grant grants granted granting",
     "close": "close closes closed closing closure",
     "open": "open opens opened opening reopen reopened reopening",
@@ -125,26 +136,34 @@ ACTIONS: dict[str, str] = {
     "deploy": "deploy deploys deployed deploying deployment",
     "renew": "renew renews renewed renewing renewal extend extends extended extending extension prolong",
     "replace": "replace replaces replaced replacing replacement exchange exchanged swap swapped swapping",
-    "skip": "skip skips skipped skipping bypass bypassed bypassing ignore ignores ignored ignoring disregard disregarded "
+    "skip": "skip skips skipped skipping bypass bypassed bypassing ignore ignores ignored ignoring disregard "
+    "disregarded "
     "overlook overlooked",
 }
 """What an agent may do that cannot be taken for something else: class to the forms of its words."""
 
-_ACTION_OF = {form: name for name, forms in ACTIONS.items() for form in forms.split()}
+_ACTION_OF = {form: name for name, forms in ACTIONS.items() for form in words(forms)}
 _CLASS_OF = {phrase: name for name, (_, phrases) in CLASSES.items() for phrase in phrases.split(_OR)}
 _PHRASE = re.compile(
     r"\b(?:" + _OR.join(re.escape(p).replace(r"\ ", r"\s+") for p in sorted(_CLASS_OF, key=len, reverse=True)) + r")\b"
 )
-_CONTRACTIONS = ((r"\bcan't\b|\bcannot\b", "can not"), (r"\bwon't\b", "will not"), (r"\bshan't\b", "shall not"), (r"n't\b", " not"))
+_CONTRACTIONS = (
+    (r"\bcan't\b|\bcannot\b", "can not"),
+    (r"\bwon't\b", "will not"),
+    (r"\bshan't\b", "shall not"),
+    (r"n't\b", " not"),
+)
 _POLITE = re.compile(
     r"\b(?:can|could|would|will|may|might) (?:you|i|we)(?: please| kindly)?(?: be able to)?\b(?! not)"
     r"|\bi(?:'d| would)? (?:need|want|like) you to\b|\bwould you mind\b|\bif you (?:could|would|can)\b"
 )
 _STOP = frozenset(
-    "a an and are as at be been by do does did done for from had has have he her his i in into is it its me my of on our "
-    "ours please she so that the their them there these they this those to us was we were what when where which who will "
-    "with would you your yours up out off am being but how if let no not or than then too very can could just kindly "
-    "need want like get got make see use".split()
+    words(
+        "a an and are as at be been by do does did done for from had has have he her his i in into is it its me my of "
+        "on our ours please she so that the their them there these they this those to us was we were what when where "
+        "which who will with would you your yours up out off am being but how if let no not or than then too very can "
+        "could just kindly need want like get got make see use"
+    )
 )
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _LIMIT = re.compile(rf"\b({_OR.join(BEFORE_A_NUMBER)})\s+(?:the\s+|an?\s+)?{NUMBER}")
@@ -204,7 +223,7 @@ def content_words(text: str) -> frozenset[str]:
     Examples
     --------
     >>> sorted(content_words("Please process the invoice for me"))
-    ['invoic', 'process']
+    ['invoic', 'proces']
     """
     words = (word for word in _WORD.findall(text.lower()) if word not in _STOP and len(word) > 2)
     return frozenset(stem(word) for word in words)

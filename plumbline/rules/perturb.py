@@ -108,14 +108,20 @@ class Perturbation:
             if not isinstance(text, str) or not text.strip() or "/" in text or text != text.strip():
                 raise ParameterError(f"perturbation.{name} must be text without '/' or outer spaces; found {text!r}")
         if self.relation not in RELATIONS:
-            raise ParameterError(f"{self.name}: relation must be one of {', '.join(RELATIONS)}; found {self.relation!r}")
+            raise ParameterError(
+                f"{self.name}: relation must be one of {', '.join(RELATIONS)}; found {self.relation!r}"
+            )
         for name, known in (("may_change", tuple(CHANGES)), ("must_preserve", PRESERVED)):
             given = getattr(self, name)
             if isinstance(given, str) or (odd := [word for word in given if word not in known]):
-                raise ParameterError(f"{self.name}: {name} takes {', '.join(known)}; found {given if isinstance(given, str) else odd!r}")
+                raise ParameterError(
+                    f"{self.name}: {name} takes {', '.join(known)}; found {given if isinstance(given, str) else odd!r}"
+                )
             object.__setattr__(self, name, tuple(given))
         if not self.stages and len(prompts := [word for word in self.may_change if word in _OF_THE_PROMPT]) > 1:
-            raise ParameterError(f"{self.name}: {prompts} all change the prompt; compose one perturbation of each instead")
+            raise ParameterError(
+                f"{self.name}: {prompts} all change the prompt; compose one perturbation of each instead"
+            )
         if isinstance(self.calls, bool) or not isinstance(self.calls, int) or self.calls < 0:
             raise ParameterError(f"{self.name}: calls must be a whole number of at least 0; found {self.calls!r}")
         canonical_json(self.material)
@@ -181,7 +187,8 @@ class Perturbation:
         allowed = {name for word in self.may_change for name in CHANGES[word]} | {"notes"}
         if odd := sorted(set(changes) - allowed):
             raise ParameterError(
-                f"{self.name} changed {odd}, which its may_change {self.may_change} does not allow; allowed are {sorted(allowed)}"
+                f"{self.name} changed {odd}, which its may_change {self.may_change} does not allow; "
+                f"allowed are {sorted(allowed)}"
             )
         notes = (*base.notes, *changes.pop("notes", ()))
         origin: dict[str, Any] = {
@@ -312,7 +319,9 @@ def compose(*stages: Perturbation, name: str | None = None) -> Perturbation:
         raise ParameterError(f"a composition needs at least two perturbations; found {len(flat)}")
     active = [stage for stage in flat if stage.may_change] or list(flat)
     if len(relations := sorted({stage.relation for stage in active})) > 1:
-        raise ParameterError(f"stages expect {relations} of behaviour; what holds of their composition must be stated by hand")
+        raise ParameterError(
+            f"stages expect {relations} of behaviour; what holds of their composition must be stated by hand"
+        )
     writers = sorted({stage.writer for stage in flat if stage.writer})
     return replace(
         flat[0],
@@ -325,5 +334,6 @@ def compose(*stages: Perturbation, name: str | None = None) -> Perturbation:
         requires=(), checks=(), size=None, calls=sum(stage.calls for stage in flat),
         risk_owner=", ".join(dict.fromkeys(stage.risk_owner for stage in flat)),
         writer=", ".join(writers) or None,
-        default_sampling={}, material={}, stages=flat, description="; then ".join(s.description for s in flat if s.description),
+        default_sampling={}, material={}, stages=flat,
+        description="; then ".join(stage.description for stage in flat if stage.description),
     )  # fmt: skip

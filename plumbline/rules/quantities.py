@@ -9,7 +9,7 @@ from fractions import Fraction
 __all__ = ["UNITS", "find", "is_quantity", "parse_number", "spell"]
 
 
-def _names(text: str) -> list[str]:
+def _words_of(text: str) -> list[str]:
     return text.split()
 
 
@@ -61,22 +61,23 @@ _TABLE: tuple[tuple[str, str, Fraction | int], ...] = (
     ("cents cent", "", Fraction(1, 100)),
 )
 UNITS: dict[str, tuple[str, Fraction]] = {
-    name: (base, Fraction(factor)) for names, base, factor in _TABLE for name in _names(names)
+    name: (base, Fraction(factor)) for names, base, factor in _TABLE for name in _words_of(names)
 }
 """Unit in lower case (blanks as hyphens) to its base unit and how many of that it is, exactly. Working days, and the
-powers of a byte, convert to nothing; days are not hours, because not every day has 24; a cent of no named currency is a hundredth of a plain number."""
+powers of a byte, convert to nothing; days are
+not hours, because not every day has 24; a cent of no named currency is a hundredth of a plain number."""
 
-_SMALL = (
+_SMALL = _words_of(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_TENS = _words_of("twenty thirty forty fifty sixty seventy eighty ninety")
 _WORD_VALUE = {word: n for n, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SCALE = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 _OTHER = {"half": Fraction(1, 2), "dozen": Fraction(12), "twice": Fraction(2), "double": Fraction(2)}
 _OTHER |= {"triple": Fraction(3), "thrice": Fraction(3)}
 _ORDINAL = {
-    word: n for n, word in enumerate(("first second third fourth fifth sixth seventh eighth ninth tenth").split(), 1)
+    word: n for n, word in enumerate(_words_of("first second third fourth fifth sixth seventh eighth ninth tenth"), 1)
 }
 
 _PLAIN = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:\.\d+)?"

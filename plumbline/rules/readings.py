@@ -1,4 +1,4 @@
-"""Facts read from a text: identifiers, quantities, dates, times, ordinals, names, quotations, each in one exact spelling.
+"""Facts read from a text: identifiers, quantities, dates, times, ordinals, names, quotations, each in one spelling.
 
 Two spellings of one fact have one key: ``4,500.00`` and ``4500``, ``90 minutes`` and ``1.5 hours``, ``2026-07-03`` and
 ``3 July 2026``. Numbers are read as English writes them (comma between thousands, point before decimals); only a text
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from plumbline.rules import moments, quantities
-from plumbline.rules.lexicon import NUMBER
+from plumbline.rules.lexicon import NUMBER, words
 
 __all__ = ["KINDS", "Reading", "Readings", "masked", "read"]
 
@@ -87,7 +87,7 @@ _PLAIN_NUMBERED = re.compile(r"\d+(?:st|nd|rd|th)|\d+-[A-Za-z]+(?:-[a-z]+)?|\d{1
 _PROSE_JOINT = re.compile(r"[A-Za-z]+/[A-Za-z]+", re.ASCII)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _OPENING = re.compile(r"(?:^|[.!?:;\n\r(\[{•*>–—-]|[\"“”'‘])\s*$")
-_NO_NAMES = frozenset("i i'm i'd i've i'll ok okay please thanks thank hi hello dear mr mrs ms dr am pm".split())
+_NO_NAMES = frozenset(words("i i'm i'd i've i'll ok okay please thanks thank hi hello dear mr mrs ms dr am pm"))
 
 
 @lru_cache(maxsize=4096)
@@ -112,7 +112,7 @@ def read(text: str) -> Readings:
     found: list[Reading] = []
     left = text.replace("’", "'")
     for reader in (_quotes, _joined, _moments, _identifiers, _numbers, _names):
-        new = [reading for reading in reader(left)]
+        new = reader(left)
         found += new
         left = _blank(left, new)
     return Readings(text, tuple(sorted(found, key=lambda reading: reading.start)))

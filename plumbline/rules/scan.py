@@ -56,7 +56,7 @@ class Scan:
         """Step of the first successful call in each trial, -1 where there is none. Not to be written into."""
         key = tool, False
         if key not in self._first:
-            self._first[key] = self.earliest(*self.done(tool))
+            self._first[key] = self.earliest(*self.done(tool), np.empty(self.table.n_trials, np.int32))
         return self._first[key]
 
     def first_perhaps(self, tool: str) -> np.ndarray:
@@ -74,16 +74,16 @@ class Scan:
             self._first[key] = merged
         return self._first[key]
 
-    def earliest(self, rows: np.ndarray, trials: np.ndarray) -> np.ndarray:
-        """Return the step of the first of the given rows in each trial, -1 where there is none.
+    def earliest(self, rows: np.ndarray, trials: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write into `out` the step of the first of the given rows in each trial, -1 where there is none; return it.
 
         Rows must ascend. They are written backwards, so that the first one of a trial is written last and stays.
         """
-        starts = self.table.starts
-        first = starts - starts.dtype.type(1)
-        first[trials[::-1]] = rows[::-1]
-        first -= starts
-        return first.astype(np.int32, copy=False)
+        out.fill(-1)
+        if rows.size:
+            steps = rows - self.table.starts.take(trials)
+            out[trials[::-1]] = steps[::-1]
+        return out
 
     def arguments(self, tool: str) -> Selection:
         """Arguments of the successful calls, then of those without a result."""

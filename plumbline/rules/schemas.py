@@ -10,7 +10,12 @@ from plumbline.base.canonical import canonical_json
 __all__ = ["same_calls", "schema_problems"]
 
 _PRESENTATION = frozenset({"description", "title", "examples", "$comment", "deprecated"})
-_BOUNDS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties"))
+_BOUNDS = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
 _TYPES: Mapping[str, Any] = {
     "string": lambda v: isinstance(v, str),
     "boolean": lambda v: isinstance(v, bool),

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from plumbline.base.errors import ParameterError
 from plumbline.base.schema import KEYS, KINDS, STEP_STATUSES, TRIAL_STATUSES
-from plumbline.rules.arguments import JsonArguments, Reader, TypedArguments, fixed_width
+from plumbline.rules.arguments import JsonArguments, Reader, TypedArguments, fixed_width, not_null
 
 __all__ = ["StepTable", "prepare"]
 
@@ -189,7 +189,7 @@ def _calls(steps: pa.Table | pd.DataFrame) -> tuple[list[str], np.ndarray, np.nd
     small: Any = np.int8 if len(every) < 63 else np.int16 if len(every) < 16_383 else np.int32
     is_call = kind == (kinds.index("tool_call") if "tool_call" in kinds else -1)
     if names.null_count:
-        valid = _valid(names)
+        valid = not_null(names)
         if (bare := np.flatnonzero(is_call & ~valid)).size:
             raise ParameterError(f"steps row {bare[0]} is a tool call without a name; every call needs its tool's name")
     called = (code.astype(small) + small(1)) * is_call.astype(small) - small(1)
@@ -288,8 +288,3 @@ def _whole(array: Any) -> pa.Array:
     if not isinstance(array, pa.ChunkedArray):
         return array
     return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()  # combining copies even one chunk
-
-
-def _valid(array: pa.Array) -> np.ndarray:
-    bits = np.frombuffer(array.buffers()[0], np.uint8)
-    return np.unpackbits(bits, count=array.offset + len(array), bitorder="little")[array.offset :].view(bool)

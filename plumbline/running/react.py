@@ -138,7 +138,7 @@ class ReactAgent:
             return f"refused: {refused}", True
         try:
             result = toolbox.call(call.name, arguments, group=group, call_id=call_id, parallel=parallel)
-            return canonical_json(result), False
+            return toolbox.write(result), False
         except ToolError as error:
             return str(error), True
 

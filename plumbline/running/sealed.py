@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from plumbline.running.system import Agent, System, Task, TrialKey
 from plumbline.running.tool import exact
 from plumbline.traces import Plan, write_text
 
-__all__ = ["PLAN_FILE", "SealedPlan", "seal_plan"]
+__all__ = ["PLAN_FILE", "SealedPlan", "cells_of", "seal_plan"]
 
 PLAN_FILE = "plan.json"
 SCHEMA = "plumbline.study/1"
@@ -107,13 +107,14 @@ def _difference(name: str, old: Any, new: Any) -> str:
 
 def seal_plan(
     domain: System, plan: Plan, arms: Mapping[str, Agent], *, given: Given, fault: Callable[[TrialKey], Fault | None],
-    seed: int, model: str | None, prices: Any = None,
+    seed: int, model: str | None, prices: Any = None, sets: Iterable[Any] = (),
 ) -> SealedPlan:  # fmt: skip
     """Draw every variant and every fault of a plan, and seal them with what will act on them."""
     tasks = {task.id: task for task in domain.tasks}
     if lost := [name for name in plan.tasks if name not in tasks]:
         raise NotFoundError(f"domain {domain.name!r} has no task {lost}; it has {', '.join(tasks)}")
     cells = {(t, p, v): given(tasks[t], p, v) for t in plan.tasks for p in plan.perturbations for v in plan.variants}
+    _worded(arms, cells)
     faults = _faults(plan, cells, fault)
     _known_tools(domain, faults)
     sections = {
@@ -126,9 +127,21 @@ def seal_plan(
         "arms": {name: describe(agent) for name, agent in arms.items()},
         "model": model,
         "seed": seed,
+        "variant_sets": [exact(each.to_dict()) for each in sets],
     }
     cost = estimate(arms, plan, cells, tools=domain.tools, prices=prices)
     return SealedPlan(plan, cells, faults, sections, estimate=cost)
+
+
+def _worded(arms: Mapping[str, Agent], cells: Mapping[tuple[str, str, str], Any]) -> None:
+    """Refuse to send a model a prompt that is not on record."""
+    asking = [name for name, agent in arms.items() if getattr(agent, "model", None)]
+    bare = ["/".join(cell) for cell, given in cells.items() if given is not None and not given.prompt]
+    if asking and bare:
+        raise ParameterError(
+            f"{len(bare)} variants have no prompt, the first is {bare[0]}; arms {', '.join(asking)} ask a model and need "
+            "one. Make the variants with make_variants and give them as variant=, or leave the perturbation out."
+        )
 
 
 def _faults(plan: Plan, cells: Mapping[tuple[str, str, str], Any], fault: Callable[[TrialKey], Any]) -> FaultPlan:
@@ -137,7 +150,7 @@ def _faults(plan: Plan, cells: Mapping[tuple[str, str, str], Any], fault: Callab
         if given is None:
             return None
         own = getattr(given, "fault", None)
-        return fault(key) if own is None else own
+        return fault(key) if own is None else _fault(own)
 
     return FaultPlan.build(plan, of)
 
@@ -154,13 +167,24 @@ def _tool(tool: Any) -> Any:
 
 def _variant(given: Any) -> dict[str, Any]:
     """Return a variant as JSON values with a digest of its content; names of tools keep their order."""
-    fault = getattr(given, "fault", None)
-    content = exact({
-        "prompt": given.prompt,
-        "decoys": list(getattr(given, "decoys", ())),
-        "tool_order": list(getattr(given, "tool_order", ())),
-        "descriptions": dict(getattr(given, "descriptions", {})),
-        "settings": dict(getattr(given, "settings", {})),
-        "fault": None if fault is None else fault.to_dict(),
-    })  # fmt: skip
+    own = getattr(given, "to_dict", None)
+    if callable(own):
+        content = exact(own())
+    else:
+        layout = given.layout
+        content = exact({
+            "prompt": given.prompt, "decoys": list(given.decoys), "tool_order": list(given.tool_order),
+            "tool_descriptions": dict(given.tool_descriptions), "tool_parameters": dict(given.tool_parameters),
+            "sampling": dict(given.sampling), "fault": None if given.fault is None else _fault(given.fault).to_dict(),
+            "layout": None if layout is None else layout.to_dict(),
+        })  # fmt: skip
     return content | {"digest": digest(content)}
+
+
+def _fault(found: Fault | Mapping[str, Any]) -> Fault:
+    return found if isinstance(found, Fault) else Fault(**found)
+
+
+def cells_of(sets: Iterable[Any]) -> dict[tuple[str, str, str], Any]:
+    """Return the accepted variants of variant sets by task, perturbation and number."""
+    return {(s.task_id, s.perturbation, str(i)): v for s in sets for i, v in enumerate(s.accepted)}

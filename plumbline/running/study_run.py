@@ -20,7 +20,7 @@ from plumbline.running.money import guard_client, spending
 from plumbline.running.ordering import run_order
 from plumbline.running.pool import RERUN, Pool
 from plumbline.running.progress import Progress
-from plumbline.running.sealed import PLAN_FILE, SealedPlan, seal_plan
+from plumbline.running.sealed import PLAN_FILE, SealedPlan, cells_of, seal_plan
 from plumbline.running.system import Agent, System, Task, TrialKey, Variant
 from plumbline.running.toolbox import Clock
 from plumbline.running.trial import TrialRecord, run_trial
@@ -55,7 +55,7 @@ def run_study(
     offline: bool = False,
     seed: int = 7,
     run_id: str | None = None,
-    variant: Callable[[Task, str, str], Any] | Cells | None = None,
+    variant: Callable[[Task, str, str], Any] | Cells | Sequence[Any] | None = None,
     fault: Callable[[TrialKey], Fault | None] | None = None,
     retries: int = 1,
     clock: Clock | None = now_utc,
@@ -102,9 +102,10 @@ def run_study(
         Seed of the order of trials.
     run_id : str, optional
         Name of the run; by default that of the folder, else of the domain.
-    variant : callable or mapping, optional
-        ``variant(task, perturbation, variant)``, or ``(task id, perturbation, variant)`` to the frozen variant; by
-        default ``domain.variant``. Where there is none (None, or not in the mapping), the trials count as ``not_run``.
+    variant : callable, mapping or sequence of VariantSet, optional
+        ``variant(task, perturbation, variant)``; or ``(task id, perturbation, variant)`` to the frozen variant; or what
+        ``make_variants`` made of each task and perturbation, sealed with all it rejected. By default
+        ``domain.variant``. Where there is none, the trials count as ``not_run`` and the record says so.
     fault : callable, optional
         ``fault(key)`` for variants that bring none of their own; by default ``domain.fault``.
     retries : int
@@ -160,6 +161,7 @@ def run_study(
     sealed = seal_plan(
         domain, plan, agents, given=_lookup(domain.variant if variant is None else variant),
         fault=domain.fault if fault is None else fault, seed=seed, model=model, prices=guarded.prices,
+        sets=variant if isinstance(variant, Sequence) else (),
     )  # fmt: skip
     identity = run_id or folder.resolve().name
     done = _begin(folder, sealed, resume=resume)
@@ -234,10 +236,10 @@ def _makes_an_agent(thing: Any) -> bool:
     return inspect.isclass(thing)
 
 
-def _lookup(source: Callable[[Task, str, str], Any] | Cells) -> Callable[[Task, str, str], Any]:
-    if not isinstance(source, Mapping):
+def _lookup(source: Callable[[Task, str, str], Any] | Cells | Sequence[Any]) -> Callable[[Task, str, str], Any]:
+    if callable(source):
         return source
-    cells = dict(source)
+    cells = dict(source) if isinstance(source, Mapping) else cells_of(source)
     return lambda task, perturbation, name: cells.get((task.id, perturbation, name))
 
 
@@ -277,7 +279,7 @@ def _runner(
             agent, tasks[key.task_id], domain, arm=key.arm, perturbation=key.perturbation, variant=key.variant,
             repetition=key.repetition, given=given, fault=sealed.faults.get(key.trial_id),
             model=getattr(agent, "model", None), clock=clock, sleep=sleep,
-            provenance="replayed" if offline and hasattr(agent, "model") else "live",
+            provenance="replayed" if offline and getattr(agent, "model", None) else "live",
         )  # fmt: skip
 
     return run

@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Variant:
-    """One frozen output of a perturbation for one task.
+    """One frozen output of a perturbation for one task; ``plumbline.rules.variants.Variant`` serves as well.
 
     Parameters
     ----------
@@ -61,20 +61,26 @@ class Variant:
         Names of the domain's decoy tools that are offered beside the real ones.
     tool_order : tuple of str, optional
         Names of tools in the order in which they are offered; those it leaves out follow in the domain's order.
-    descriptions : mapping, optional
+    tool_descriptions : mapping, optional
         What the agent is told of a tool instead of its own description, by name.
-    settings : mapping, optional
+    tool_parameters : mapping, optional
+        JSON Schema that the agent is shown instead of the tool's own, by name; calls are checked against the tool's.
+    sampling : mapping, optional
         Sampling settings that the agent sends with every question to its model.
-    fault : Fault, optional
+    layout : object, optional
+        Its ``write(value)`` writes a tool's result out for the agent; by default canonical JSON.
+    fault : Fault or mapping, optional
         The fault that a trial of this variant meets; each trial meets its own.
     """
 
     prompt: str | None
     decoys: tuple[str, ...] = ()
     tool_order: tuple[str, ...] = field(default=(), kw_only=True)
-    descriptions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    fault: Fault | None = field(default=None, kw_only=True)
+    tool_descriptions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    tool_parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, kw_only=True)
+    sampling: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    layout: Any = field(default=None, kw_only=True)
+    fault: Fault | Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +17,7 @@ from plumbline.running.effects import EffectLedger
 from plumbline.running.faults import Fault
 from plumbline.running.faulty import Faulty
 from plumbline.running.given import NOTHING, Given, read_arguments
+from plumbline.running.offering import offer
 from plumbline.running.stops import HarnessError
 from plumbline.running.tool import Tool, exact
 from plumbline.running.transport import Call, Direct, Transport
@@ -45,12 +45,9 @@ class Toolbox:
         Gives the time with its zone. Without one no time is recorded.
     decoys : sequence of Tool
         Tools that are offered but do not exist; calling one fails as ``no_such_tool``.
-    order : sequence of str
-        Names of tools in the order in which they are offered; the others follow.
-    descriptions : mapping
-        What the agent is told of a tool instead of its own description.
-    settings : mapping
-        Sampling settings that the trial's variant asks the agent to send.
+    given : Variant, optional
+        What the trial's variant changes in what the agent is told: order, descriptions and schemas of tools, layout of
+        results, sampling settings.
     sleep : callable
         Waits a number of seconds where a fault makes an answer late.
 
@@ -89,9 +86,7 @@ class Toolbox:
         transport: Transport | None = None,
         clock: Clock | None = None,
         decoys: Sequence[Tool] = (),
-        order: Sequence[str] = (),
-        descriptions: Mapping[str, str] | None = None,
-        settings: Mapping[str, Any] | None = None,
+        given: Any = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         names = [tool.name for tool in (*tools, *decoys)]
@@ -100,8 +95,9 @@ class Toolbox:
         if fault is not None and fault.tool not in names[: len(tools)]:
             raise ParameterError(f"the fault names tool {fault.tool!r}; the tools are {', '.join(names[: len(tools)])}")
         self.steps: list[dict[str, Any]] = []
-        self.offered = _offer((*tools, *decoys), order, descriptions or {})
-        self.settings = dict(settings or {})
+        self.offered = offer((*tools, *decoys), given)
+        self.settings: dict[str, Any] = dict(getattr(given, "sampling", None) or {})
+        self._layout = getattr(given, "layout", None)
         self.effects = EffectLedger(world)
         self.spent: dict[str, Any] = {}
         self._tools = {tool.name: tool for tool in tools}
@@ -297,6 +293,10 @@ class Toolbox:
         """Return a number that no group of this trial has yet."""
         return 1 + max((s["group"] for s in self.steps if s["group"] is not None), default=-1)
 
+    def write(self, result: Any) -> str:
+        """Write a result out as the agent reads it: in the layout of the trial's variant, else as canonical JSON."""
+        return canonical_json(result) if self._layout is None else str(self._layout.write(result))
+
     @property
     def final_text(self) -> str | None:
         """The last words said so far, None if there are none."""
@@ -325,18 +325,6 @@ class Toolbox:
 
     def _now(self) -> str | None:
         return None if self._clock is None else read_clock(self._clock).isoformat()
-
-
-def _offer(tools: Sequence[Tool], order: Sequence[str], descriptions: Mapping[str, str]) -> tuple[Tool, ...]:
-    """Return the tools as the agent is told of them: in the order asked for, with the descriptions asked for."""
-    known = {tool.name: tool for tool in tools}
-    if lost := [name for name in (*order, *descriptions) if name not in known]:
-        raise ParameterError(f"the variant names tools {lost} that are not offered; there are {', '.join(known)}")
-    if len(set(order)) != len(order):
-        raise ParameterError(f"the variant's tool order names a tool twice: {list(order)}")
-    rest = [name for name in known if name not in order]
-    chosen = [known[name] for name in (*order, *rest)]
-    return tuple(replace(t, description=descriptions[t.name]) if t.name in descriptions else t for t in chosen)
 
 
 def read_clock(clock: Clock) -> datetime:

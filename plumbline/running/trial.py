@@ -114,8 +114,7 @@ def run_trial(
     try:
         toolbox = Toolbox(
             domain.tools, world, fault=fault, clock=clock, decoys=_offered(given, domain), sleep=sleep,
-            transport=None if wire is None else wire(world), order=getattr(given, "tool_order", ()),
-            descriptions=getattr(given, "descriptions", {}), settings=getattr(given, "settings", {}),
+            transport=None if wire is None else wire(world), given=given,
         )  # fmt: skip
         started = None if clock is None else read_clock(clock)
         status, error = _drive(agent, task.for_agent(given.prompt), toolbox, key)

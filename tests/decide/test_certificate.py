@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pandas as pd
@@ -21,13 +22,13 @@ def test_every_published_certificate_comes_out(founding, domain, root):
     table = pd.read_csv(root / "data" / "published" / "certificates.csv")
     table = table[table["release"].isin(["0.2.0", "0.3.0"])]
     assert len(table) == 14
-    rules = {"0.2.0": "published_fail_all", "0.3.0": "published"}
-    for row in table.to_dict("records"):
-        found = certify(founding[row["study"]], arm=row["arm"], policy=domain.policy, rule=rules[row["release"]])
-        assert found.bound is not None
-        assert round(found.bound, 4) == row["bound"], row
-        assert published_grade(found.bound) == row["grade"], row
-        assert found.attained_by == (row["worst"],), row
+    for (study, arm), rows in table.groupby(["study", "arm"]):
+        steps = ladder(founding[study], arm=arm, policy=domain.policy).set_index("release")
+        for row in rows.to_dict("records"):
+            found = steps.loc[row["release"]]
+            assert round(float(found["bound"]), 4) == row["bound"], row
+            assert (found["grade"], found["attained_by"]) == (row["grade"], row["worst"]), row
+            assert published_grade(float(found["bound"])) == row["grade"]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,36 @@ def test_a_declared_cause_leaves_its_runs_out_and_is_named(founding, domain):
     assert found.cell("decoy_tools").ignored == 30
     assert f"52 runs left out, cause no_response declared ignorable: {reason}" in found.caution
     assert found.ignorable == {"no_response": reason}
+
+
+def test_a_task_of_which_nothing_is_left_is_named():
+    plan = plan_of(tasks=6, repetitions=4)
+    run = clean_run(plan, lambda t: replace(t, good=None, status="budget_stop") if t.task == "t3" else t)
+    found = certify(run, arm=ARM, policy=POLICY, ignorable={"budget_stop": "cap"})
+    assert "baseline: nothing is left of task t3" in found.caution
+    assert found.cells[0].n == 20
+    four = clean_run(plan, lambda t: replace(t, good=None, status="budget_stop") if t.task in ("t3", "t4") else t)
+    assert certify(four, arm=ARM, policy=POLICY, ignorable={"budget_stop": "cap"}, scope="tasks").bound is None
+
+
+def test_the_bounds_are_those_computed_outside(founding, domain, root):
+    """Worst ends of retry/react as in the reference values: Wilson and Clopper-Pearson."""
+    file = root.parent / "shared" / "published" / "reference-values.json"
+    if not file.is_file():
+        pytest.skip("the shared reference values are not here")
+    entries = {entry["id"]: entry["outputs"] for entry in json.loads(file.read_text(encoding="utf-8"))["entries"]}
+    run, policy = founding["retry"], domain.policy
+    planned = certify(run, arm="react", policy=policy)
+    failed = certify(run, arm="react", policy=policy, rule="published_fail_all")
+    for cell in planned.cells:
+        wanted = entries[f"manski-retry-react-critical-{cell.perturbation}"]
+        assert cell.value == pytest.approx(wanted["worst_case"], rel=1e-9)
+        assert cell.bound == pytest.approx(wanted["clopper_pearson_one_sided_lower_of_worst"], rel=1e-9)
+        assert failed.cell(cell.perturbation).bound == pytest.approx(wanted["wilson_lower_of_worst"], rel=1e-9)
+    outputs = entries["certified-retry-react"]
+    assert failed.bound == pytest.approx(outputs["missing_fail_all"], rel=1e-9)
+    true = certify(run, arm="react", policy=policy, rule="completed_minimum")
+    assert true.bound == pytest.approx(outputs["complete_cases"], rel=1e-9)
 
 
 def test_a_run_whose_faults_were_all_met_is_certified(domain):

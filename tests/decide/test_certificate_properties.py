@@ -15,7 +15,7 @@ from plumbline.traces import Plan
 from tests.decide.making import ARM, POLICY, Trial, plan_of, run_of, trials_of
 
 PERTURBATIONS = ("baseline", "other", "fault")
-QUICK = settings(max_examples=15, deadline=None)
+QUICK = settings(max_examples=10, deadline=None)
 
 
 @st.composite
@@ -86,7 +86,7 @@ def test_dropping_runs_never_raises_the_figure_or_makes_one(made, random, declar
             assert other.bound <= one.bound
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(drawn(tasks=6), st.randoms(use_true_random=False))
 def test_dropping_runs_never_raises_a_figure_about_tasks(made, random):
     plan, trials = made
@@ -109,7 +109,7 @@ def test_a_planned_condition_without_runs_makes_the_figure_not_available(made):
     assert found.cell("empty").state == "no_runs"
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 60))
 def test_fewer_than_five_tasks_never_certify_a_claim_about_tasks(tasks, repetitions):
     plan = plan_of(tasks=tasks, repetitions=repetitions)

@@ -302,7 +302,7 @@ def test_what_cannot_be_asked_is_refused(given_, match):
         gate(run, **{"arm": ARM, "policy": POLICY, **given_})
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.sampled_from(["good", "good", "good", "bad", "stopped", "hole"]), min_size=60, max_size=60),
     st.sampled_from([0.3, 0.6, 0.9]),

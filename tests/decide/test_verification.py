@@ -90,6 +90,12 @@ def test_a_changed_outcome_or_error_is_seen_though_every_figure_stays(run, colum
     assert trials["trial_id"][3] in report.differences[0].expected
 
 
+def test_a_row_changed_in_place_is_seen(run):
+    made = certify(run, arm=ARM, policy=POLICY)
+    run.steps["result"] = run.steps["result"].where(run.steps.index != 5, '{"late":true}')
+    assert whats(verify(made, run, POLICY)) == {"rows"}
+
+
 def test_another_arms_row_a_task_and_a_result_are_part_of_the_evidence(run):
     both = clean_run(Plan((ARM, "old"), PLAN.tasks, PLAN.perturbations, PLAN.variants, 4), met)
     made = certify(both, arm=ARM, policy=POLICY)

@@ -33,9 +33,9 @@ from plumbline.running.clients.records import (
     Spend,
     TrialUsage,
     decode_reply,
+    digest_of,
     encode_reply,
     from_pico,
-    request_key,
     request_text,
     to_pico,
 )
@@ -126,16 +126,26 @@ class Ledger:
         """Name keys that must not reach the file; a text shorter than 12 characters is no key and is ignored."""
         self._secrets.add(*secrets)
 
-    def refuse_secrets(self, request: ModelRequest) -> None:
-        """Refuse a request that carries a key: raises ``ParameterError``, and nothing is sent or recorded."""
-        self._secrets.refuse(request, request_text(request))
+    def key(self, request: ModelRequest) -> str:
+        """Return the digest under which the answer to a request is kept.
 
-    def lookup(self, request: ModelRequest) -> ModelReply | None:
-        """Return the recorded answer to a request, None if there is none."""
+        Raises
+        ------
+        ParameterError
+            The request has no trial id, is no JSON, or carries a key, so that it must be neither sent nor recorded.
+        """
+        text = request_text(request)
+        self._secrets.refuse(request, text)
+        return digest_of(text)
+
+    def lookup(self, request: ModelRequest, *, key: str | None = None) -> ModelReply | None:
+        """Return the recorded answer to a request, None if there is none; ``key`` saves working it out again."""
         with self._store.reading() as db:
-            return read_answer(db, request_key(request))
+            return read_answer(db, key or self.key(request))
 
-    def reserve(self, request: ModelRequest, *, estimate_usd: Decimal, price_version: str) -> Claim:
+    def reserve(
+        self, request: ModelRequest, *, estimate_usd: Decimal, price_version: str, key: str | None = None
+    ) -> Claim:
         """Ask to make a call that costs at most ``estimate_usd``.
 
         Parameters
@@ -146,6 +156,8 @@ class Ledger:
             The most the call can cost, at least 0.
         price_version : str
             Version of the price it was estimated with.
+        key : str, optional
+            Digest of the request, if it is known already.
 
         Returns
         -------
@@ -160,23 +172,22 @@ class Ledger:
         """
         if not (estimate_usd.is_finite() and estimate_usd >= 0):
             raise ParameterError(f"estimate_usd must be at least 0; found {estimate_usd}")
-        digest, estimate = request_key(request), to_pico(estimate_usd)
+        digest, estimate = key or self.key(request), to_pico(estimate_usd)
         with self._store.writing(forced=estimate > 0) as db:
-            if (reply := read_answer(db, digest)) is not None:
-                return Claim(reply=reply)
-            if db.execute("SELECT 1 FROM calls WHERE digest = ? AND status = 'open'", (digest,)).fetchone():
-                self._release(db, digest)
-                if db.execute("SELECT 1 FROM calls WHERE digest = ? AND status = 'open'", (digest,)).fetchone():
-                    return Claim(waits_for="the same request is under way elsewhere")
+            tried = db.execute("SELECT status, response FROM calls WHERE digest = ?", (digest,)).fetchall()
+            states = dict(tried)
+            if "answered" in states:
+                return Claim(reply=decode_reply(states["answered"]))
+            if "open" in states and not self._release(db, digest):
+                return Claim(waits_for="the same request is under way elsewhere")
             if not self._fits(db, estimate):
                 return Claim(waits_for="money that other calls have reserved")
-            tried = db.execute("SELECT count(*) FROM calls WHERE digest = ?", (digest,)).fetchone()[0]
-            db.execute("UPDATE totals SET reserved = reserved + ?", (estimate,))
+            _move(db, -estimate)
             made = db.execute(
                 "INSERT INTO calls (digest, trial_id, turn, attempt, model, status, estimate, price_version, owner,"
                 " started_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?, ?, ?)",
-                (digest, request.trial_id, request.turn, tried + 1, request.model, estimate, price_version, self._me(),
-                 self._now()),
+                (digest, request.trial_id, request.turn, len(tried) + 1, request.model, estimate, price_version,
+                 self._me(), self._now()),
             )  # fmt: skip
         self._flying.add(int(made.lastrowid or 0))
         return Claim(call=made.lastrowid)
@@ -374,6 +385,8 @@ def _reserved(db: Connection, call: int | None) -> int:
 
 
 def _move(db: Connection, estimate: int, *, settled: int = 0, assumed: int = 0) -> None:
+    if not (estimate or settled or assumed):
+        return
     db.execute(
         "UPDATE totals SET reserved = reserved - ?, settled = settled + ?, assumed = assumed + ?",
         (estimate, settled, assumed),

@@ -92,15 +92,15 @@ class LedgeredClient:
         ParameterError
             The price is not known, or the request carries a key.
         """
-        self.ledger.refuse_secrets(request)
+        key = self.ledger.key(request)
         if self.ledger.offline:
             return ReplayClient(self.ledger).complete(request)
-        if (reply := self.ledger.lookup(request)) is not None:
+        if (reply := self.ledger.lookup(request, key=key)) is not None:
             return reply
         attempt = 1
         while True:
             try:
-                return self._once(request)
+                return self._once(request, key)
             except ModelFailureError as failure:
                 wait = self.backoff.wait_s(attempt, failure, key=f"{request.trial_id}/{request.turn}")
                 if wait is None:
@@ -108,12 +108,12 @@ class LedgeredClient:
             self._sleep(wait)
             attempt += 1
 
-    def _once(self, request: ModelRequest) -> ModelReply:
+    def _once(self, request: ModelRequest, key: str) -> ModelReply:
         price = self.prices.of(request.model)
         estimate = self.prices.estimate(request)
         pause = 0.001
         while True:
-            claim = self.ledger.reserve(request, estimate_usd=estimate, price_version=price.version)
+            claim = self.ledger.reserve(request, estimate_usd=estimate, price_version=price.version, key=key)
             if claim.reply is not None:
                 return claim.reply
             if claim.call is not None:

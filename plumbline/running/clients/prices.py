@@ -11,10 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 
 from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import ParameterError
 from plumbline.running.clients.protocol import ModelRequest, Usage
+from plumbline.running.clients.records import stable_json
 
 __all__ = ["TABLE", "Price", "Prices", "parse_price"]
 
@@ -62,7 +64,7 @@ class Price:
         if (self.above is None) != (self.then is None):
             raise ParameterError("a price with a step needs both 'above' and 'then'")
 
-    @property
+    @cached_property
     def version(self) -> str:
         """Date and digest of the figures, stored with every call."""
         figures = [str(v) for v in (self.tokens_in, self.tokens_out, self.cache_read, self.cache_write, self.above)]
@@ -199,7 +201,7 @@ class Prices:
                 f"no upper bound; found {most!r}"
             )
         asked = {"system": request.system, "messages": request.messages, "tools": request.tools}
-        text = canonical_json({**asked, "schema": request.schema, "settings": request.settings})
+        text = stable_json({**asked, "schema": request.schema, "settings": request.settings})
         given = len(text.encode()) + _OVERHEAD_TOKENS
         return (given * price.dearest_in + most * price.dearest_out) / _MILLION
 

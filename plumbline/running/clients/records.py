@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from plumbline.base.canonical import canonical_json
@@ -18,13 +19,16 @@ __all__ = [
     "Spend",
     "TrialUsage",
     "decode_reply",
+    "digest_of",
     "encode_reply",
     "from_pico",
     "request_key",
     "request_text",
+    "stable_json",
     "to_pico",
 ]
 
+_fast = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _PICO = 10**12
 """Money is stored as whole millionths of a millionth of a dollar: exact for any price with six decimals per million."""
 
@@ -124,17 +128,40 @@ def request_text(request: ModelRequest) -> str:
     if isinstance(request.turn, bool) or not isinstance(request.turn, int) or request.turn < 0:
         raise ParameterError(f"turn must be a whole number of at least 0; found {request.turn!r}")
     try:
-        tools = sorted(request.tools, key=lambda tool: (str(tool.get("name")), canonical_json(tool)))
-        identity = {
-            "model": request.model, "system": request.system, "messages": request.messages,
-            "tools": tools, "settings": request.settings, "schema": request.schema,
-            "trial_id": request.trial_id, "turn": request.turn,
-        }  # fmt: skip
-        return canonical_json(identity)
+        names = [str(tool.get("name")) for tool in request.tools]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two tools share a name: {names}")
+        tools = [tool for _, tool in sorted(zip(names, request.tools, strict=True), key=itemgetter(0))]
+        text = stable_json(
+            {
+                "model": request.model, "system": request.system, "messages": request.messages, "tools": tools,
+                "settings": request.settings, "schema": request.schema, "trial_id": request.trial_id,
+                "turn": request.turn,
+            }
+        )  # fmt: skip
+        text.encode()
     except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"trial {request.trial_id}, turn {request.turn}: the request is no JSON: {error}"
-        ) from None
+        raise ParameterError(f"trial {request.trial_id}, turn {request.turn}: no JSON to send ({error})") from None
+    return text
+
+
+def stable_json(value: Any) -> str:
+    """Return canonical JSON text, many times faster than ``canonical_json`` where no number is a Decimal.
+
+    Examples
+    --------
+    >>> stable_json({"b": 1.5, "a": ("x",)}) == canonical_json({"b": 1.5, "a": ("x",)})
+    True
+    """
+    try:
+        return _fast.encode(value)
+    except TypeError:  # a Decimal, or a Mapping that is no dict
+        return canonical_json(value)
+
+
+def digest_of(text: str) -> str:
+    """Return the digest of a request's text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def request_key(request: ModelRequest) -> str:
@@ -147,7 +174,7 @@ def request_key(request: ModelRequest) -> str:
     >>> request_key(one) == request_key(ModelRequest("m", [], tools=tools[::-1], trial_id="t"))
     True
     """
-    return hashlib.sha256(request_text(request).encode()).hexdigest()
+    return digest_of(request_text(request))
 
 
 def encode_reply(reply: ModelReply) -> str:

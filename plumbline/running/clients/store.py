@@ -31,8 +31,8 @@ _TABLES = (
         tokens_in INTEGER, tokens_out INTEGER, cache_read INTEGER, cache_write INTEGER,
         estimate INTEGER NOT NULL, cost INTEGER, assumed INTEGER NOT NULL DEFAULT 0, price_version TEXT NOT NULL,
         owner TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT)""",
-    "CREATE UNIQUE INDEX IF NOT EXISTS one_answer ON calls (digest) WHERE status = 'answered'",
-    "CREATE UNIQUE INDEX IF NOT EXISTS one_open ON calls (digest) WHERE status = 'open'",
+    "CREATE UNIQUE INDEX IF NOT EXISTS by_digest ON calls (digest, attempt)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS one_live ON calls (digest) WHERE status IN ('open', 'answered')",
     "CREATE INDEX IF NOT EXISTS by_trial ON calls (trial_id, turn)",
     """CREATE TABLE IF NOT EXISTS totals (
         only INTEGER PRIMARY KEY CHECK (only = 1), settled INTEGER NOT NULL, assumed INTEGER NOT NULL,
@@ -146,6 +146,7 @@ class Store:
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.01)
+        db.execute("PRAGMA wal_autocheckpoint = 4000")
         known = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if known and "about" not in known:
             db.close()
