@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+import pytest
+
 from plumbline._hook import when_imported
 
 
@@ -35,9 +37,7 @@ def test_a_module_that_fails_to_load_fails_as_it_would_have(tmp_path, monkeypatc
     seen = []
     when_imported("comes_broken", seen.append)
     for _ in range(2):
-        try:
+        with pytest.raises(RuntimeError, match="broken"):
             importlib.import_module("comes_broken")
-        except RuntimeError as error:
-            assert str(error) == "broken"
     assert seen == []
     assert sys.meta_path == before
