@@ -335,7 +335,8 @@ def _pairs(
     pairs = new.trials[new.trials["trial_id"].isin(found.of)].drop(columns=["status", "outcome"])
     pairs = pairs.reset_index(drop=True)
     trials, against = list(found.of), list(found.of.values())
-    pairs["against"], pairs["incumbent_runs"] = against, list(found.runs.values())
+    pairs["against"] = pd.Series(against, dtype=pairs["trial_id"].dtype)
+    pairs["incumbent_runs"] = pd.Series(list(found.runs.values()), dtype="int64")
     own, expected = [own_of[trial] for trial in trials], [expected_of[trial] for trial in against]
     pairs["same_outcome"] = same_outcomes(own, expected, missing_differs=missing_differs)
     pairs = pairs.join(compared.flags())

@@ -16,7 +16,7 @@ __all__ = ["main"]
 COMMANDS = ("demo", "study", "data", "run", "certify", "gate", "verify", "parity", "show", "plan")
 CODES = """exit codes:
   0  fine: done, pins hold, gate says ship
-  1  pins do not hold, or a gate says hold
+  1  pins or a certificate do not hold, or a gate says hold
   2  usage or bad input
   3  escalate: the evidence cannot tell
 """

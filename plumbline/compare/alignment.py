@@ -19,7 +19,7 @@ from plumbline.compare.kernel import Scoring
 from plumbline.compare.paths import PathKind, Paths, in_one_vocabulary, read_paths
 from plumbline.compare.scripts import OPS, Scripts, align_paths
 from plumbline.compare.sides import DIFFERENT, UNTOLD, TextJudge, argument_texts, step_facts
-from plumbline.compare.texts import Texts
+from plumbline.compare.texts import TEXT, Texts
 from plumbline.compare.tools import ToolTraits, tool_traits
 from plumbline.compare.verdicts import as_html
 
@@ -99,8 +99,8 @@ class Alignment:
         counted = compared.differences.loc[compared.differences["counted"], "row"].to_numpy()
         numbers = pd.array([pd.NA] * len(frame), dtype="Int64")
         numbers[at] = np.bincount(counted.astype(np.int64), minlength=at.size)
-        frame["arguments"], frame["differences"] = pd.Series(words, dtype="str"), numbers
-        frame["note"] = pd.Series(self._edit_rows.notes, dtype="str")
+        frame["arguments"], frame["differences"] = pd.Series(words, dtype=TEXT), numbers
+        frame["note"] = pd.Series(self._edit_rows.notes, dtype=TEXT)
         return frame
 
     @cached_property
@@ -240,8 +240,8 @@ def align(
     table = pd.DataFrame(
         {
             "pair": np.arange(len(left)),
-            "candidate": pd.Series(left.trials, dtype="str"),
-            "reference": pd.Series(right.trials, dtype="str"),
+            "candidate": pd.Series(left.trials, dtype=TEXT),
+            "reference": pd.Series(right.trials, dtype=TEXT),
             "score": scripts.scores[scripts.of],
             **{op: counts[:, code] for code, op in enumerate(OPS)},
             "same_path": counts[:, 1:].sum(axis=1) == 0,
@@ -295,5 +295,5 @@ def _calls(steps: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     """What an argument comparison reads of some rows; without the column, no arguments are recorded."""
     found = steps[[name for name in _READ if name in steps]].iloc[rows]
     if "arguments" not in found:
-        return found.assign(arguments=pd.Series([None] * len(found), index=found.index, dtype="str"))
+        return found.assign(arguments=pd.Series([None] * len(found), index=found.index, dtype=TEXT))
     return found

@@ -12,7 +12,7 @@ import pandas as pd
 from plumbline.base.errors import ParameterError
 from plumbline.compare.argument_rules import ArgumentRules
 from plumbline.compare.quick import QuickVerdict, canonical_arguments
-from plumbline.compare.texts import Texts, arrow_text, distinct, need_columns, no_text
+from plumbline.compare.texts import TEXT, Texts, arrow_text, distinct, need_columns, no_text
 from plumbline.compare.values import CallComparison, compare_call
 from plumbline.compare.verdicts import VERDICTS, FieldComparison, as_html, show_ratio, show_value
 
@@ -241,7 +241,7 @@ def _difference_rows(rows: np.ndarray, which: np.ndarray, found: list[CallCompar
         cells[:] = [row[position] for row in table]
         columns[column] = cells[take]
     kinds = {"counted": "bool", "distance": "Float64", "ratio": "Float64"}
-    texts = {name: "str" for name in ("tool", *_COLUMNS) if name not in kinds}
+    texts = {name: TEXT for name in ("tool", *_COLUMNS) if name not in kinds}
     return pd.DataFrame(columns).astype({**kinds, **texts})
 
 

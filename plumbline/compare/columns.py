@@ -96,7 +96,7 @@ def _column(column: pd.Series, value: Any, rule: FieldRule, name: str) -> np.nda
         return _plain(column == value)
     if pd.api.types.is_numeric_dtype(dtype):
         return _numbers(column, value, rule, name)
-    if isinstance(dtype, pd.StringDtype):
+    if isinstance(dtype, pd.StringDtype) or (dtype == object and isinstance(value, str)):
         _fits(isinstance(value, str), value, name, dtype)
         return _plain(column == value)
     raise ParameterError(

@@ -15,6 +15,7 @@ from plumbline.compare.paths import Paths
 from plumbline.compare.refine import EDITS, Edit, refine
 from plumbline.compare.scripts import Scripts, align_paths
 from plumbline.compare.sides import OrderJudge, StepFacts, TextJudge, canonical_groups, side_of
+from plumbline.compare.texts import TEXT
 from plumbline.compare.tools import ToolTraits
 
 __all__ = ["EditRows", "refined_rows", "script_rows", "to_frame"]
@@ -171,7 +172,7 @@ def to_frame(rows: EditRows, candidate: pd.DataFrame, reference: pd.DataFrame) -
         "candidate_step": _steps(candidate, rows.candidate_row),
         "name_reference": _names(reference, rows.reference_row),
         "name_candidate": _names(candidate, rows.candidate_row),
-        "severity": pd.Series(rows.severity, dtype="str"),
+        "severity": pd.Series(rows.severity, dtype=TEXT),
     }
     return pd.DataFrame(columns)
 
@@ -182,4 +183,4 @@ def _steps(frame: pd.DataFrame, rows: np.ndarray) -> Any:
 
 
 def _names(frame: pd.DataFrame, rows: np.ndarray) -> Any:
-    return frame["name"].astype("str").array.take(rows, allow_fill=True)
+    return frame["name"].astype(TEXT).array.take(rows, allow_fill=True)

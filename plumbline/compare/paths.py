@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import filterfalse
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -62,10 +62,10 @@ class Paths:
 
         ``absent`` names trials that may have none; it saves a search where all others are asked for in their order.
         """
-        if 0 <= len(trials) - len(self) <= len(absent):
-            here = np.fromiter((trial not in absent for trial in trials), bool, len(trials))
-            if tuple(compress(trials, here)) == self.trials:
-                return np.where(here, np.cumsum(here) - 1, -1)
+        few = 0 <= len(trials) - len(self) <= len(absent)
+        if few and tuple(filterfalse(absent.__contains__, trials)) == self.trials:
+            here = ~np.fromiter(map(absent.__contains__, trials), bool, len(trials))
+            return np.where(here, np.cumsum(here) - 1, -1)
         try:
             asked = pa.array(trials, pa.large_string())
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:

@@ -59,8 +59,8 @@ def step_facts(
     results = distinct(*(_column(frame, "result") for frame in frames), name="result")
     found = []
     for frame, argument, result in zip(frames, arguments, results, strict=True):
-        group = _column(frame, "group")
-        groups = np.where(group.isna(), -1, group.fillna(-1)).astype(np.int64)
+        numbers = _column(frame, "group").to_numpy(dtype="float64", na_value=np.nan)
+        groups = np.where(np.isnan(numbers), -1, numbers).astype(np.int64)
         status = _column(frame, "status").astype(object).where(lambda each: each.notna(), None).to_numpy()
         found.append(StepFacts(argument, result, groups, frame["step"].to_numpy().astype(np.int64), status))
     return found[0], found[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,11 @@ import pyarrow.compute as pc
 from plumbline.base.canonical import parse_json
 from plumbline.base.errors import ArgumentsError, Failure, ParameterError
 
-__all__ = ["Texts", "arrow_text", "distinct", "distinct_runs", "need_columns", "no_text"]
+__all__ = ["TEXT", "Texts", "arrow_text", "distinct", "distinct_runs", "need_columns", "no_text"]
 
 
+TEXT: Final[Any] = "str" if pd.__version__ >= "3" else "object"
+"""The dtype of text columns: pandas 3 has one that keeps missing values, before it only ``object`` does."""
 _MARK = '"\\u0000between two texts"'
 
 
@@ -124,10 +126,10 @@ def arrow_text(column: pd.Series, name: str) -> pa.Array:
 def distinct(*columns: pd.Series, name: str) -> tuple[Texts, ...]:
     """Return text columns as codes of one common list of distinct texts."""
     arrays = [arrow_text(column, name).cast(pa.large_string()) for column in columns]
-    encoded = pa.chunked_array(arrays, pa.large_string()).dictionary_encode()
+    encoded = pa.chunked_array([array for array in arrays if len(array)], pa.large_string()).dictionary_encode()
     values = tuple(encoded.chunk(0).dictionary.to_pylist()) if encoded.num_chunks else ()
-    codes = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
-    return tuple(Texts(each, values) for each in codes)
+    codes = (chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks)
+    return tuple(Texts(next(codes) if len(array) else np.empty(0, np.int32), values) for array in arrays)
 
 
 def distinct_runs(column: pd.Series, *, name: str) -> Texts:

@@ -217,7 +217,10 @@ class _Walk:
         leaves = rule if rule.kind not in COLLECTIONS else self.rules.default
         both = json_type(candidate), json_type(reference)
         if both == ("object", "object") and not _one_amount(candidate, reference, rule) and not _published(rule):
+            before = len(self.found)
             self.compare_object(candidate, reference, node, path, leaves)
+            if len(self.found) == before:
+                self.report(path, rule, "equal", candidate, reference, 0.0, None, "both empty")
         elif both == ("list", "list") and not _published(rule):
             self._list(candidate, reference, node, path, rule, leaves)
         else:

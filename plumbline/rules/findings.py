@@ -32,6 +32,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "lost_name": "a name is gone", "new_name": "a name is new",
         "lost_quote": "a quotation is gone", "new_quote": "a quotation is new",
         "negation_changed": "words of negation differ",
+        "negation_moved": "something else is negated",
         "modality_changed": "words of obligation, advice or permission differ",
         "urgency_changed": "words of urgency differ",
         "scope_changed": "words of scope or limit differ",

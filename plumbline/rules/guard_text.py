@@ -12,7 +12,17 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from plumbline.rules.findings import Finding
-from plumbline.rules.lexicon import CLASSES, FAMILIES, actions_in, classes_in, content_words, stem, words
+from plumbline.rules.lexicon import (
+    CLASSES,
+    FAMILIES,
+    actions_in,
+    classes_in,
+    content_words,
+    negated_words,
+    opposites,
+    stem,
+    words,
+)
 from plumbline.rules.readings import Reading, Readings, masked, read
 from plumbline.rules.task_view import Facts
 
@@ -29,6 +39,7 @@ _KINDS = {
     "date": ("dates", "date"), "time": ("dates", "time"), "quote": ("quotes", "quote"),
 }  # fmt: skip
 _COUNTED = ("quantity",)
+_LETTERS = re.compile(r"[a-z]+")
 _META = re.compile(
     r"^\s*(?:sure|certainly|of course|absolutely)\b[,!.:]|\b(?:paraphras\w*|rephras\w*|reworded|rewrite|rewording)\b"
     r"|\bas an? (?:ai|language model)\b|^\s*here(?:'s| is| are)\b[^.!?\n]*:"
@@ -157,27 +168,45 @@ def _words(first: Readings, second: Readings, preserve: Collection[str]) -> Iter
                 times = f"{had[name]} time{'' if had[name] == 1 else 's'} in the original, "
                 times += f"{has[name]} time{'' if has[name] == 1 else 's'} in the rewrite"
                 yield Finding(f"{family}_changed", f"{name!r} {times}")
+    if "negation" in preserve:
+        yield from _negations(before, after)
     if "actions" in preserve:
         for name in sorted(actions_in(before) ^ actions_in(after)):
             where = "only in the original" if name in actions_in(before) else "only in the rewrite"
             yield Finding("action_changed", f"{name!r} is asked {where}")
 
 
-def _nouns(readings: Readings) -> Mapping[str, set[str]]:
-    """The word that follows each number, by its stem, with the numbers that stand before it."""
-    found: dict[str, set[str]] = {}
+def _negations(before: str, after: str) -> Iterator[Finding]:
+    """What a negation bears on: flagged only if it left one thing and came to another that stood without it."""
+    had, has = negated_words(before), negated_words(after)
+    freed, caught = had & content_words(after) - has, has & content_words(before) - had
+    if freed and caught and not had & has:
+        yield Finding("negation_moved", f"{sorted(freed)[0]!r} was negated, and now {sorted(caught)[0]!r} is")
+    plain = set(_LETTERS.findall(before)), set(_LETTERS.findall(after))
+    for word, opposite in sorted(opposites(plain[0] - plain[1], plain[1] - plain[0])):
+        yield Finding("negation_changed", f"{word!r} became {opposite!r}")
+
+
+def _neighbours(readings: Readings) -> Mapping[tuple[str, str], set[str]]:
+    """The content word right before or after each number, by side and stem, with the numbers it stands beside."""
+    found: dict[tuple[str, str], set[str]] = {}
     for reading in readings.found:
-        if reading.kind == "quantity" and (after := re.match(r"\s+([a-z]+)", readings.text[reading.end :])):
-            found.setdefault(stem(after[1]), set()).add(reading.key)
+        if reading.kind != "quantity" or reading.key.startswith("each"):
+            continue
+        before = re.search(r"([a-z]+)\s+$", readings.text[: reading.start].lower())
+        after = re.match(r"\s+([a-z]+)", readings.text[reading.end :].lower())
+        for side, match in (("after", before), ("before", after)):
+            if match and content_words(match[1]):
+                found.setdefault((side, stem(match[1])), set()).add(reading.key)
     return MappingProxyType(found)
 
 
 def _moved_quantities(first: Readings, second: Readings) -> Iterator[Finding]:
-    had, has = _nouns(first), _nouns(second)
-    for noun in sorted(set(had) & set(has)):
-        others = {key for other, keys in had.items() if other != noun for key in keys}
-        if moved := sorted((has[noun] - had[noun]) & others):
-            yield Finding("quantity_moved", f"{moved[0]} now stands before {noun!r}, where {sorted(had[noun])} stood")
+    had, has = _neighbours(first), _neighbours(second)
+    for place in sorted(set(had) & set(has)):
+        side, word = place
+        if moved := sorted(has[place] - had[place]):
+            yield Finding("quantity_moved", f"{moved[0]} now stands {side} {word!r}, where {sorted(had[place])} stood")
 
 
 def _bound(readings: Readings) -> dict[str, set[str]]:
@@ -185,7 +214,8 @@ def _bound(readings: Readings) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for reading in _joined_names(readings):
         near = readings.text[: reading.start].lower().split()[-3:]
-        if word := next((word for word in reversed(near) if word in _DIRECTIONS), None):
+        word = next((word for word in reversed(near) if word in _DIRECTIONS), None)
+        if word and "be" not in near and reading.kind != "ordinal" and not reading.key.startswith("each"):
             found.setdefault(word, set()).add(reading.key)
     return found
 

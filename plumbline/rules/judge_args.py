@@ -36,10 +36,8 @@ def call_outcomes(rule: _ArgRule, scan: Scan, applies: np.ndarray | None) -> np.
     What it says of calls in trials to which the rule does not apply, or whose context holds no value to compare with,
     means nothing; the verdict of those trials is decided elsewhere.
     """
-    done, perhaps = scan.done(rule.tool), scan.perhaps(rule.tool)
-    trials = np.concatenate([done.trials, perhaps.trials]) if perhaps.rows.size else done.trials
     if isinstance(rule, ArgSatisfies) and rule.predicate is not None:
-        return _by_predicate(rule, scan, trials, applies)
+        return _by_predicate(rule, scan, scan.asked(rule.tool).trials, applies)
     column = scan.arguments(rule.tool).column(str(rule.arg))
     key = _context_key(rule)
     at: np.ndarray | None = None
@@ -47,9 +45,9 @@ def call_outcomes(rule: _ArgRule, scan: Scan, applies: np.ndarray | None) -> np.
     if key:
         of_task, expected = scan.contexts.expected(key)
         if len(expected) != 1 or (of_task < 0).any():
-            at = np.maximum(of_task, 0)[scan.table.task[trials]]
+            at = np.maximum(of_task, 0)[scan.table.task[scan.asked(rule.tool).trials]]
     if not expected:
-        return np.zeros(trials.size, np.int8)
+        return np.zeros(scan.asked(rule.tool).rows.size, np.int8)
     op = "==" if isinstance(rule, ArgEquals) else str(rule.op)
     tolerance = cast(Decimal, rule.tolerance) if isinstance(rule, ArgEquals) else Decimal(0)
     if isinstance(column, Numbers) and op not in ("in", "not in"):
@@ -84,7 +82,7 @@ def _coded(column: Coded, test: _Test, expected: list[Any], at: np.ndarray | Non
         for i, value in enumerate(values):
             table[i] = [GOOD if test(value, want) else BAD for want in expected]
         table[MISSING], table[UNREAD] = BAD, UNKNOWN
-        return table[:, 0][column.codes] if at is None else table[column.codes, at]
+        return table[:, 0].take(column.codes) if at is None else table[column.codes, at]
     readable = column.codes >= 0
     outcome = np.where(column.codes == UNREAD, UNKNOWN, BAD).astype(np.int8)
     pairs, back = np.unique(column.codes[readable].astype(np.int64) * k + at[readable], return_inverse=True)
@@ -99,15 +97,16 @@ def _numbers(column: Numbers, op: str, expected: list[Any], at: np.ndarray | Non
     low, high = (np.array(side, column.values.dtype) for side in zip(*limits, strict=True))
     x = column.values
     if at is not None:
-        bad = (x >= low[at]) & (x <= high[at])
+        inside = (x >= low[at]) & (x <= high[at])
+    elif not low[0] <= high[0]:
+        inside = np.zeros(x.size, bool)
     elif op in ("<=", "<"):
-        bad = x <= high[0]
+        inside = x <= high[0]  # the other end is the smallest number there is
+    elif op in (">=", ">"):
+        inside = x >= low[0]
     else:
-        bad = x >= low[0]
-        if op in ("==", "!="):
-            bad &= x <= high[0]
-    if op != "!=":
-        np.logical_not(bad, out=bad)
+        inside = (x >= low[0]) & (x <= high[0])
+    bad = inside if op == "!=" else np.logical_not(inside, out=inside)
     outcome = bad.view(np.int8)
     if column.absent is not None:
         outcome[column.absent == MISSING] = BAD
@@ -183,8 +182,7 @@ def _ask(rule: ArgSatisfies, arguments: dict[str, Any], task: int, scan: Scan, p
 
 
 def _place(rule: ArgSatisfies, scan: Scan, position: int) -> str:
-    rows = np.concatenate([scan.done(rule.tool).rows, scan.perhaps(rule.tool).rows])
-    row = int(rows[position])
+    row = int(scan.asked(rule.tool).rows[position])
     trial = int(scan.table.trial[row])
     step = row - int(scan.table.offsets[trial])
     return f"predicate of rule {rule.id!r} on trial {scan.table.keys['trial_id'][trial]!r}, step {step}"
@@ -201,12 +199,13 @@ def _(rule: _ArgRule, scan: Scan, out: Row, applies: np.ndarray | None) -> None:
     out.reason[:] = never.view(np.int8)  # Reason.NEVER_ACTIVATED is 1
     if maybe.size:
         _set(out, perhaps.trials[(maybe != GOOD) | never[perhaps.trials]], UNOBSERVABLE, Reason.NO_RESULT)
-    odd = np.flatnonzero(sure)
-    bad = odd[sure[odd] == BAD]
-    if bad.size < odd.size:
-        _set(out, done.trials[odd[sure[odd] == UNKNOWN]], UNOBSERVABLE, Reason.UNREAD_ARGUMENTS)
-    scan.earliest(done.rows[bad], done.trials[bad], out.witness)
-    _set(out, done.trials[bad], VIOLATED, Reason.NONE)
+    odd = np.flatnonzero(sure != GOOD)
+    is_bad = sure[odd] == BAD
+    _set(out, done.trials[odd[~is_bad]], UNOBSERVABLE, Reason.UNREAD_ARGUMENTS)
+    bad = odd[is_bad]
+    trials = done.trials[bad]
+    scan.earliest(done.rows[bad], trials, out.witness)
+    _set(out, trials, VIOLATED, Reason.NONE)
     key = _context_key(rule)
     if key is not None and (lacking := scan.contexts.expected(key)[0] < 0).any():
         trials = np.flatnonzero(lacking[scan.table.task])
@@ -215,8 +214,9 @@ def _(rule: _ArgRule, scan: Scan, out: Row, applies: np.ndarray | None) -> None:
 
 
 def _set(out: Row, trials: np.ndarray, verdict: int, reason: Reason) -> None:
-    out.verdict[trials] = verdict
-    out.reason[trials] = reason
+    if trials.size:
+        out.verdict[trials] = verdict
+        out.reason[trials] = reason
 
 
 @offenders.register(ArgEquals)

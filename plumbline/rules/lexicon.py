@@ -9,9 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["ACTIONS", "CLASSES", "FAMILIES", "NUMBER", "actions_in", "classes_in", "content_words", "stem", "words"]
+__all__ = [
+    "ACTIONS",
+    "CLASSES",
+    "FAMILIES",
+    "NUMBER",
+    "actions_in",
+    "classes_in",
+    "content_words",
+    "negated_words",
+    "opposites",
+    "stem",
+    "words",
+]
 
 NUMBER = "\x01"
 """What stands, once the facts of a text are blanked out, in the place of a number."""
@@ -40,7 +53,8 @@ CLASSES: dict[str, tuple[str, str]] = {
     "urgent": (
         "urgency",
         "urgent|urgently|urgency|immediately|immediate|at once|right away|right now|straight away|asap"
-        "|as soon as possible|now|quick|quickly|hurry|rush|fast|promptly|without delay|top priority|high priority|instantly|swiftly"
+        "|as soon as possible|now|quick|quickly|hurry|rush|fast|promptly|without delay|top priority"
+        "|high priority|instantly|swiftly"
         "|as quickly as possible|as fast as possible|without waiting",
     ),
     "unhurried": (
@@ -58,7 +72,7 @@ CLASSES: dict[str, tuple[str, str]] = {
     ),
     "except": (
         "scope",
-        "except|except for|excluding|apart from|other than|but not|with the exception of|aside from|save for"
+        "except|except for|excluding|apart from|other than|with the exception of|aside from|save for"
         "|leaving out|barring|besides",
     ),
     "at least": (
@@ -70,8 +84,16 @@ CLASSES: dict[str, tuple[str, str]] = {
         "at most|no more than|not more than|up to|maximum|a maximum of|or less|or fewer|or below|no later than"
         "|not exceed|not exceeding|at the latest|at the most|max|cap|capped",
     ),
-    "more than": ("scope", "more than|exceeding|exceeds|exceed|greater than|higher than|larger than"),
-    "less than": ("scope", "less than|fewer than|lower than|smaller than|short of"),
+    "more than": (
+        "scope",
+        "more than|exceeding|exceeds|exceed|greater than|higher than|larger than|older than"
+        "|later than|longer than",
+    ),
+    "less than": (
+        "scope",
+        "less than|fewer than|lower than|smaller than|newer than"
+        "|younger than|earlier than|shorter than",
+    ),
     "exactly": ("scope", "exactly|precisely|exact"),
     "roughly": ("scope", "approximately|roughly|circa|nearly|almost|approx|or so|approximate"),
     "last": ("scope", "last|latest|most recent|newest"),
@@ -79,7 +101,7 @@ CLASSES: dict[str, tuple[str, str]] = {
     "next": ("scope", "next|following one|upcoming"),
     "before": ("order", "before|prior to|ahead of|beforehand|by the time|in advance"),
     "until": ("order", "until|till|not until"),
-    "after": ("order", "after|once|following|upon|as soon as"),
+    "after": ("order", "after|once|as soon as"),
     "then": ("order", "then|afterwards|afterward|subsequently|after that|next step"),
     "if": ("order", "if|provided|providing|assuming|in case|as long as|so long as|in the event"),
     "only if": ("order", "only if|only when|only once|only after|if and only if"),
@@ -153,6 +175,9 @@ _CONTRACTIONS = (
     (r"\bshan't\b", "shall not"),
     (r"n't\b", " not"),
 )
+_INVERTED = re.compile(r"((?:^|[.;!?])\s*)should\s+(?!i\b|we\b|you\b)")
+_NEGATED = re.compile(r"\b(?:not|no|never|without|avoid|refrain from)\b((?:[ \t]+\w+){1,6})")
+_PREFIXES = ("un", "dis", "non", "in", "im", "ir", "il", "mis")
 _POLITE = re.compile(
     r"\b(?:can|could|would|will|may|might) (?:you|i|we)(?: please| kindly)?(?: be able to)?\b(?! not)"
     r"|\bi(?:'d| would)? (?:need|want|like) you to\b|\bwould you mind\b|\bif you (?:could|would|can)\b"
@@ -172,7 +197,7 @@ _LIMIT = re.compile(rf"\b({_OR.join(BEFORE_A_NUMBER)})\s+(?:the\s+|an?\s+)?{NUMB
 def _prepared(text: str) -> str:
     for pattern, spelled in _CONTRACTIONS:
         text = re.sub(pattern, spelled, text)
-    return _POLITE.sub(" ", text)
+    return _POLITE.sub(" ", _INVERTED.sub(r"\1if ", text))
 
 
 @lru_cache(maxsize=4096)
@@ -200,6 +225,33 @@ def actions_in(text: str) -> set[str]:
     ['pay', 'reject']
     """
     return {_ACTION_OF[word] for word in _WORD.findall(text) if word in _ACTION_OF}
+
+
+def negated_words(text: str) -> set[str]:
+    """Return the stems of the content words among the six words after each negation, up to a stop.
+
+    Examples
+    --------
+    >>> sorted(negated_words("do not cancel the order, but refund it"))
+    ['cancel', 'order']
+    """
+    found: set[str] = set()
+    for match in _NEGATED.finditer(_prepared(text)):
+        found |= content_words(match[1])
+    return found
+
+
+def opposites(first: Iterable[str], second: Iterable[str]) -> set[tuple[str, str]]:
+    """Return the pairs of words, one of each side, of which one is the other with a negating prefix.
+
+    Examples
+    --------
+    >>> opposites({"agree"}, {"disagree"})
+    {('agree', 'disagree')}
+    """
+    left, right = ({word for word in side if len(word) > 2} for side in (first, second))
+    found = {(word, prefix + word) for word in left for prefix in _PREFIXES if prefix + word in right}
+    return found | {(prefix + word, word) for word in right for prefix in _PREFIXES if prefix + word in left}
 
 
 def stem(word: str) -> str:

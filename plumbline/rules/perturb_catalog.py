@@ -13,7 +13,7 @@ from typing import Any
 from plumbline.base.errors import ParameterError
 from plumbline.rules.asking import Writer, WriteRequest
 from plumbline.rules.draws import Draw, nth_arrangement, nth_subset
-from plumbline.rules.formats import AMOUNT_STYLES, DATE_STYLES, UNIT_STYLES, respellings
+from plumbline.rules.spellings import AMOUNT_STYLES, DATE_STYLES, UNIT_STYLES, respellings
 from plumbline.rules.layouts import Layout, find_blocks
 from plumbline.rules.perturb import Perturbation
 from plumbline.rules.task_view import TaskView
@@ -180,7 +180,7 @@ def formats(
     Parameters
     ----------
     amounts, dates, units : sequence of str
-        Styles; see :func:`plumbline.rules.formats.respell`.
+        Styles; see :func:`plumbline.rules.respell`.
     risk_owner : str
         As for the others.
 

@@ -13,7 +13,7 @@ from plumbline.rules.perturb_catalog import OWNER
 from plumbline.rules.task_view import TaskView
 from plumbline.rules.variants import Variant
 
-__all__ = ["decoy_tools", "schema_order", "tool_descriptions", "tool_faults", "tool_order"]
+__all__ = ["decoy_tools", "schema_order", "tool_descriptions", "tool_fault", "tool_order"]
 
 
 def decoy_tools(*, most: int | None = None, risk_owner: str = OWNER) -> Perturbation:
@@ -168,7 +168,7 @@ def schema_order(*, risk_owner: str = OWNER) -> Perturbation:
     )  # fmt: skip
 
 
-def tool_faults(
+def tool_fault(
     tools: Sequence[str], errors: Sequence[str], *, on_call: int = 1, times: int = 1, risk_owner: str = OWNER
 ) -> Perturbation:
     """Let a tool fail once for every trial of the variant; each trial meets its own fault.
@@ -198,7 +198,7 @@ def tool_faults(
     --------
     >>> from plumbline.rules.task_view import ToolView
     >>> task = TaskView(id="T", prompt="Pay A-1.", tools=(ToolView("pay"),))
-    >>> tool_faults(["pay"], ["http_503"]).apply(task, seed=7).fault
+    >>> tool_fault(["pay"], ["http_503"]).apply(task, seed=7).fault
     {'tool': 'pay', 'error': 'http_503', 'times': 1, 'on_call': 1}
     """
     for word, texts in (("tools", tools), ("errors", errors)):
@@ -217,7 +217,7 @@ def tool_faults(
         return f"it has no tools {lost}, which are to fail" if lost else None
 
     return Perturbation(
-        name="tool_faults", function=plan, may_change=("fault",), requires=(there,), size=len(tools) * len(errors),
+        name="tool_fault", function=plan, may_change=("fault",), requires=(there,), size=len(tools) * len(errors),
         risk_owner=risk_owner,
         material={"tools": list(tools), "errors": list(errors), "on_call": on_call, "times": times},
         description="a tool fails and recovers",

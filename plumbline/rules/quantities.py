@@ -20,7 +20,9 @@ _TABLE: tuple[tuple[str, str, Fraction | int], ...] = (
     ("h hr hrs hour hours", "s", 3600),
     ("day days", "day", 1),
     ("week weeks", "day", 7),
+    ("fortnight fortnights", "day", 14),
     ("month months", "month", 1),
+    ("quarter quarters", "month", 3),
     ("year years", "month", 12),
     ("mm millimetre millimetres millimeter millimeters", "m", Fraction(1, 1000)),
     ("cm centimetre centimetres centimeter centimeters", "m", Fraction(1, 100)),
@@ -80,6 +82,11 @@ _ORDINAL = {
     word: n for n, word in enumerate(_words_of("first second third fourth fifth sixth seventh eighth ninth tenth"), 1)
 }
 
+_ADVERBS = {
+    "hourly": "hour", "daily": "day", "weekly": "week", "fortnightly": "fortnight", "monthly": "month",
+    "quarterly": "quarter", "yearly": "year", "annually": "year",
+}  # fmt: skip
+
 _PLAIN = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+(?:\.\d+)?"
 _PREFIX = r"us\$|[€£$¥₹]|\b(?:eur|gbp|usd|jpy|chf|inr|cad|aud|sek)\b"
 _UNIT = "|".join(re.escape(u).replace(r"\-", r"[\s-]") for u in sorted(UNITS, key=len, reverse=True))
@@ -94,6 +101,7 @@ _DIGITS = re.compile(
 _IN_WORDS = re.compile(rf"(?P<number>{_SPELLED})(?:[\s-](?P<unit>{_AFTER}))?", re.I)
 _ODD = re.compile(rf"\b(?P<number>{'|'.join(_OTHER)}|an?|one)\b(?:\s+(?:an?\s+)?(?P<unit>{_AFTER}))?", re.I)
 _WORKING = re.compile(r"^[\s-](?:working|business)[\s-]days?\b", re.I)
+_RATE = re.compile(rf"\b(?:(?:every|each|per)\s+(?P<unit>{_AFTER})|(?P<adverb>{'|'.join(_ADVERBS)})\b)", re.I)
 _PLACE = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|({'|'.join(_ORDINAL)}))\b", re.I)
 
 Found = tuple[str, str, str, int, int, bool]
@@ -141,6 +149,9 @@ def find(text: str) -> list[Found]:
             m[2] and m[2].lower() == "second" and re.search(rf"(?:{_WORDS}|an?|per)[\s-]$", text[: m.start()], re.I)
         ):
             take("ordinal", str(place), *m.span())
+    for m in _RATE.finditer(text):
+        unit = m["unit"] or _ADVERBS[m["adverb"].lower()]
+        take("quantity", f"each {_key(Fraction(1), unit)}", *m.span())
     for m in _DIGITS.finditer(text):
         take("quantity", *_digits(m, text))
     for m in _IN_WORDS.finditer(text):

@@ -78,11 +78,14 @@ _IDENTIFIER = re.compile(
     | https?://[^\s<>"']+                   # web address
     | \#\d+\b                               # ticket number
     | (?<![\w/])/[\w.-]+(?:/[\w.-]+)+       # path
+    | \b\d+(?:-\d+)+\b                      # account number, telephone number, range
     | \b\w+(?:[-./:\#]\w+)*\b               # word with joints; kept below only if it is built like an identifier
     """,
     re.VERBOSE,
 )
-_BUILT = re.compile(r"(?=.*\d)(?=.*[A-Za-z])|[a-z0-9]+_\w+|.*[@/\#]|.*[a-z][A-Z]|.*\w\.[a-z]{2,4}$", re.ASCII)
+_BUILT = re.compile(
+    r"\d+(?:-\d+)+$|(?=.*\d)(?=.*[A-Za-z])|[a-z0-9]+_\w+|.*[@/\#]|.*[a-z][A-Z]|.*\w\.[a-z]{2,4}$", re.ASCII
+)
 _PLAIN_NUMBERED = re.compile(r"\d+(?:st|nd|rd|th)|\d+-[A-Za-z]+(?:-[a-z]+)?|\d{1,2}[ap]m|[A-Za-z]+-[a-z]+", re.ASCII)
 _PROSE_JOINT = re.compile(r"[A-Za-z]+/[A-Za-z]+", re.ASCII)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")

@@ -88,10 +88,13 @@ class Scan:
     def arguments(self, tool: str) -> Selection:
         """Arguments of the successful calls, then of those without a result."""
         if tool not in self._arguments:
-            rows, open_ended = self.done(tool).rows, self.perhaps(tool).rows
-            both = np.concatenate([rows, open_ended]) if open_ended.size else rows
-            self._arguments[tool] = self.table.arguments.select(both)
+            self._arguments[tool] = self.table.arguments.select(self.asked(tool).rows)
         return self._arguments[tool]
+
+    def asked(self, tool: str) -> Calls:
+        """The calls whose arguments are asked for: the successful ones, then those without a result."""
+        done, perhaps = self.done(tool), self.perhaps(tool)
+        return Calls(*map(np.concatenate, zip(done, perhaps, strict=True))) if perhaps.rows.size else done
 
 
 def _never_last(first: np.ndarray) -> np.ndarray:

@@ -33,9 +33,9 @@ class Estimate:
     tokens_in, tokens_out : int
         Tokens, at four bytes each and 120 an answer.
     cost_usd : float or None
-        Their price; None if calls are made and their price is not known.
+        Their price; None if it is not known, or an arm does not say how many calls it makes.
     unknown : tuple of str
-        Arms that do not say how many questions they ask; they count as none.
+        Arms that do not say how many questions they ask; their calls and tokens are not in the sums.
     """
 
     trials: int
@@ -74,6 +74,7 @@ def estimate(
         expected = getattr(agent, "expected_calls", None)
         if expected is None:
             unknown.append(name)
+            cost = None  # an agent may ask a model of its own
             continue
         fixed = (schema + len(getattr(agent, "system", "")) + per_cell) / _BYTES_A_TOKEN
         given = round(each * (expected * fixed + _TURN_TOKENS * expected * (expected - 1) / 2))

@@ -139,8 +139,8 @@ def _worded(arms: Mapping[str, Agent], cells: Mapping[tuple[str, str, str], Any]
     bare = ["/".join(cell) for cell, given in cells.items() if given is not None and not given.prompt]
     if asking and bare:
         raise ParameterError(
-            f"{len(bare)} variants have no prompt, the first is {bare[0]}; arms {', '.join(asking)} ask a model and need "
-            "one. Make the variants with make_variants and give them as variant=, or leave the perturbation out."
+            f"{len(bare)} variants have no prompt, the first is {bare[0]}; arms {', '.join(asking)} ask a model and "
+            "need one. Make the variants with make_variants and give them as variant=, or leave the perturbation out."
         )
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from plumbline.base.errors import ParameterError, RunError
 from plumbline.running.assembling import assemble
@@ -215,25 +215,33 @@ def build_arms(
 
 
 def _made(name: str, thing: Any, client: ModelClient | None, model: str | None) -> Agent:
+    if _is_agent(thing):
+        return thing
     if not callable(thing):
         raise ParameterError(f"arm {name!r} must be an agent or make one; found {type(thing).__name__}")
-    if not _makes_an_agent(thing):
-        return thing
     known = inspect.signature(thing).parameters
     given = {k: v for k, v in (("client", client), ("model", model)) if k in known and client is not None}
-    agent = thing(**given)
-    if not callable(agent):
+    try:
+        agent = thing(**given)
+    except TypeError as error:
+        raise ParameterError(f"arm {name!r} cannot be made ({error}); does it need a client? Give client=") from error
+    if not _is_agent(agent):
         raise ParameterError(f"arm {name!r}: what should make an agent made {type(agent).__name__}")
     return agent
 
 
-def _makes_an_agent(thing: Any) -> bool:
-    """Tell what makes an agent from an agent, which takes a task and a toolbox."""
+def _is_agent(thing: Any) -> TypeGuard[Agent]:
+    """Tell an agent, which takes a task and a toolbox, from what makes one."""
+    if inspect.isclass(thing):
+        return False
+    if hasattr(thing, "for_trial"):
+        return True
     try:
-        inspect.signature(thing).bind(None, None)
+        signature = inspect.signature(thing)
+        signature.bind(None, None)
     except (TypeError, ValueError):
-        return not hasattr(thing, "for_trial")
-    return inspect.isclass(thing)
+        return False
+    return "client" not in signature.parameters
 
 
 def _lookup(source: Callable[[Task, str, str], Any] | Cells | Sequence[Any]) -> Callable[[Task, str, str], Any]:

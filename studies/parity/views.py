@@ -8,8 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from plumbline.study.phrases import of
+
 CONDITIONS = ("baseline", "paraphrase", "distractor", "tool_fault", "decoy_tools", "sampling")
 ARMS = {"plan_execute": "executor, no retry", "react": "free-form agent"}
+EXPOSED = {"plan_execute": "executor", "react": "free-form agent"}
+"""Both studies' executors under one name: without retries in parity, with them in retry."""
 MEASURES = {
     "outcome": "same outcome",
     "path": "same path",
@@ -287,25 +291,6 @@ def ladder(found: Found) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def exposures(found: Found) -> pd.DataFrame:
-    """Who met a fault, in the form the exposure figure takes."""
-    names = {"plan_execute": "executor", "react": "free-form agent"}
-    rows = []
-    for study in ("parity", "retry"):
-        for arm, label in names.items():
-            counts = found[f"exposure/{study}/{arm}"]
-            met = counts["delivered_completed"]
-            rows.append(
-                {
-                    "group": f"{study}: {label}",
-                    "delivered": met,
-                    "not_delivered": counts["completed"] - met,
-                    "no_record": counts["planned"] - counts["completed"],
-                }
-            )
-    return pd.DataFrame(rows)
-
-
 def clusters(found: Found) -> pd.DataFrame:
     """The published rate under tool_fault with three intervals: as if independent, at the effective n, for invoices."""
     rows = []
@@ -330,14 +315,6 @@ def clusters(found: Found) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def origins(found: Found) -> pd.DataFrame:
-    """Which runs the figures come from: counts and digest."""
-    names = [key.split("/")[1] for key in found if key.startswith("counts/")]
-    return pd.DataFrame(
-        [{"run": n, **found[f"counts/{n}"], "digest of rows": found[f"digest/{n}"][:19]} for n in names]
-    )
 
 
 def answer(found: Found) -> list[str]:
@@ -394,8 +371,3 @@ def summary(found: Found) -> str:
             f"{row['contrast, under tool_fault']:50} {row['published p']:8} {row['McNemar p']:10} {row['invoices as unit, p']}"
         )
     return "\n".join([*lines, "", *(f"- {sentence}" for sentence in answer(found))])
-
-
-def of(counts: Mapping[str, Any]) -> str:
-    """Return ``336 of 354``, or that it cannot be told."""
-    return f"{counts['k']} of {counts['n']}" if counts["n"] else "cannot tell (0 of 0)"

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from plumbline.study.phrases import of, percent, points
+
 LABELS = {
     "no_retry": "executor, no retry",
     "three_retries": "executor, 3 retries",
@@ -57,24 +59,6 @@ def contrasts(found: Found, columns: Sequence[str] = tuple(LABELS)) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def exposures(found: Found) -> pd.DataFrame:
-    """Who met a fault: one row a study and arm, counts of tool_fault trials."""
-    rows = []
-    for key, counts in found.items():
-        if key.startswith("exposure/"):
-            _, study, arm = key.split("/")
-            spared = counts["completed"] - counts["delivered_completed"]
-            rows.append(
-                {
-                    "group": f"{study}: {ARMS[arm]}",
-                    "delivered": counts["delivered_completed"],
-                    "not_delivered": spared,
-                    "no_record": counts["planned"] - counts["completed"],
-                }
-            )
-    return pd.DataFrame(rows)
-
-
 def treated(found: Found) -> pd.DataFrame:
     """As treated: correct outcomes apart for trials that met their fault and trials that did not."""
     rows = []
@@ -99,16 +83,6 @@ def effect(found: Found) -> pd.DataFrame:
     return pd.DataFrame(
         [{"group": "three retries against none", "series": "corrected run", **found["corrected/effect"]}]
     ).assign(n=exposed, k=pd.NA, note="")
-
-
-def origins(found: Found) -> pd.DataFrame:
-    """Which runs the figures come from: counts and digest."""
-    rows = []
-    for key, counts in found.items():
-        if key.startswith("counts/") and key.count("/") == 1:
-            name = key.split("/")[1]
-            rows.append({"run": name, **counts, "digest of rows": found.get(f"digest/{name}", "")[:19]})
-    return pd.DataFrame(rows)
 
 
 def answer(found: Found) -> list[str]:
@@ -166,22 +140,6 @@ def summary(found: Found) -> str:
     for condition, rows in table.groupby("group", sort=False):
         lines.append(f"{condition:13}" + "".join(f"{_cell(r):{width}}" for r in rows.to_dict("records")).rstrip())
     return "\n".join([*lines, "", *(f"- {sentence}" for sentence in answer(found))])
-
-
-def of(share: Mapping[str, Any]) -> str:
-    """Return ``20 of 32``, or that it cannot be told."""
-    return f"{share['k']} of {share['n']}" if share["n"] else f"cannot tell ({share['k']} of {share['n']})"
-
-
-def percent(share: Mapping[str, Any]) -> str:
-    """Return a share in percent."""
-    return f"{100 * share['value']:.1f}%"
-
-
-def points(estimate: Mapping[str, Any]) -> str:
-    """Return a difference in percentage points with its interval."""
-    value, low, high = (100 * estimate[k] for k in ("value", "low", "high"))
-    return f"{value:.1f} points [{low:.1f}, {high:.1f}]"
 
 
 def _p(found: Found, name: str) -> str:

@@ -35,7 +35,7 @@ def test_version_and_help(capsys):
     assert re.match(r"plumbline \d", run(capsys, "--version")[1])
     code, out, _ = run(capsys, "--help")
     assert code == 0
-    for line in ("0  fine", "1  pins do not hold", "2  usage", "3  escalate"):
+    for line in ("0  fine", "1  pins or a certificate do not hold", "2  usage", "3  escalate"):
         assert line in out
 
 

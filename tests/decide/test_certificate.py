@@ -152,7 +152,7 @@ def test_a_violation_in_a_stopped_run_stands_whatever_is_declared_ignorable():
     for change, n, k in ((stopped, 59, 59), (violating, 60, 59)):
         run = clean_run(plan, lambda t, c=change: c.get(t.repetition, t))
         cell = certify(run, arm=ARM, policy=POLICY, ignorable=declared).cells[0]
-        assert (cell.k, cell.n, cell.missing, cell.ignored) == (k, n, 1, 60 - n)
+        assert (cell.k, cell.n, cell.missing, cell.ignored, cell.undecided) == (k, n, 1, 60 - n, 0)
 
 
 def test_what_the_record_cannot_tell_is_no_success():

@@ -52,7 +52,8 @@ def check_chaos(tmp_path: Path, *, repetitions: int, kills: int) -> None:
     assert resumed.digest == clean.digest, first_difference(clean, resumed)
     assert set(resumed.trials["status"]) == {"completed"}
 
-    written = [json.loads(line)["trial"]["trial_id"] for line in open(tmp_path / "torn/journal.jsonl").readlines()[1:]]
+    journal = (tmp_path / "torn/journal.jsonl").read_text().splitlines()[1:]
+    written = [json.loads(line)["trial"]["trial_id"] for line in journal]
     assert sorted(written) == sorted(clean.trials["trial_id"]), "a finished trial was run again"
     assert_paid_once(tmp_path, float(clean.trials["cost_usd"].sum()))
 

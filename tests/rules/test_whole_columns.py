@@ -53,6 +53,23 @@ def test_every_number_against_every_limit(found, kind):
             assert VERDICTS[verdicts.verdict[position, trial]] == ("held" if right else "violated"), place
 
 
+@pytest.mark.parametrize(("found", "kind"), [(FLOATS, pa.float64()), (WHOLE, pa.int64())], ids=["float64", "int64"])
+def test_every_number_against_one_limit_for_all(found, kind):
+    n = len(found)
+    trials = pa.table({"trial_id": range(n), "task_id": ["t"] * n})
+    steps = pa.table({"trial_id": range(n), "kind": ["tool_call"] * n, "name": ["pay"] * n, "status": ["ok"] * n})
+    table = prepare(steps, trials, arguments={"x": pa.array(found, kind)})
+    for limit in LIMITS:
+        verdict = check(table, Policy("p", RULES), contexts={"t": {"x": limit}}).verdict
+        for position, rule in enumerate(RULES):
+            for trial, value in enumerate(found):
+                if isinstance(rule, ArgEquals):
+                    right = equal(value, limit, tolerance=rule.tolerance)
+                else:
+                    right = compare(value, rule.op, limit)
+                assert verdict[position, trial] == (0 if right else 1), f"{rule.id}: {value!r} and {limit!r}"
+
+
 def of_texts(arguments, tasks):
     """One trial a call, with JSON arguments; None is unread."""
     n = len(arguments)

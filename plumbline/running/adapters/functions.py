@@ -63,13 +63,13 @@ def _bound(toolbox: Toolbox, tool: Tool) -> Callable[..., Any]:
 
 
 def tool_from_function(function: Callable[..., Any], *, mutating: bool = False, idempotent: bool = False) -> Tool:
-    """Make a tool of a plain function that knows nothing of a world: schema from its annotations, words from its docstring.
+    """Make a tool of a plain function: its schema from the annotations, its words from the docstring.
 
     Parameters
     ----------
     function : callable
-        Its arguments are annotated with ``str``, ``int``, ``float``, ``bool``, ``list``, ``dict``, ``Literal`` of texts,
-        or one of them or None.
+        It is not handed the world. Its arguments are annotated with ``str``, ``int``, ``float``, ``bool``, ``list``,
+        ``dict``, ``Literal`` of texts, or unions of them and None.
     mutating : bool
         Whether a successful call changes the system of record.
     idempotent : bool
@@ -120,7 +120,5 @@ def _schema(hint: Any, where: str) -> dict[str, Any]:
     plain = origin or hint
     if plain not in _JSON:
         allowed = ", ".join(kind.__name__ for kind in _JSON)
-        raise ParameterError(
-            f"{where}: annotate it with one of {allowed}, a Literal of texts or a union; found {hint!r}"
-        )
+        raise ParameterError(f"{where}: annotate it with {allowed}, a Literal of texts or a union; found {hint!r}")
     return {"type": _JSON[plain]}

@@ -39,17 +39,18 @@ def pydantic_ai_agent(agent: Any, *, deps: Callable[[Task], Any] | None = None, 
 
     async def recorded(task: Task, toolbox: Toolbox, /) -> str:
         from pydantic_ai.exceptions import UsageLimitExceeded
-        from pydantic_ai.usage import UsageLimits
+        from pydantic_ai.usage import RunUsage, UsageLimits
 
+        usage = RunUsage()
         try:
             result = await agent.run(
-                task.prompt or "", toolsets=[_toolset(toolbox)], deps=None if deps is None else deps(task),
+                task.prompt or "", toolsets=[_toolset(toolbox)], deps=None if deps is None else deps(task), usage=usage,
                 usage_limits=UsageLimits(request_limit=request_limit),
             )  # fmt: skip
         except UsageLimitExceeded as error:
             raise TurnLimitError(str(error)) from error
-        usage = result.usage() if callable(result.usage) else result.usage
-        toolbox.used(tokens_in=usage.input_tokens, tokens_out=usage.output_tokens)
+        finally:
+            toolbox.used(tokens_in=usage.input_tokens, tokens_out=usage.output_tokens)
         return str(result.output)
 
     return recorded

@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from plumbline.base.errors import ParameterError
+from plumbline.running.clients.failures import hide
 from plumbline.running.clients.messages import arguments_text, blocks_of, read_body
 from plumbline.running.clients.protocol import ModelCall, ModelReply, ModelRequest, Usage
 from plumbline.running.clients.sdk import bad_response, failure_from
 
 __all__ = ["AnthropicClient"]
 
+_NO_KEY = "no-key"
 _MARK = {"type": "ephemeral"}
 _NAMED = frozenset({"max_tokens", "metadata", "service_tier", "thinking", "tool_choice"})
 
@@ -29,7 +31,7 @@ class AnthropicClient:
     Parameters
     ----------
     api_key : str, optional
-        By default the SDK looks in ``ANTHROPIC_API_KEY``. It is kept out of every record.
+        By default ``ANTHROPIC_API_KEY``; a server of one's own may need none. It is kept out of every record.
     base_url : str, optional
         Another server; by default Anthropic's.
     timeout_s : float
@@ -53,7 +55,9 @@ class AnthropicClient:
     ) -> None:
         if not timeout_s > 0:
             raise ParameterError(f"timeout_s must be above 0 seconds; found {timeout_s!r}")
-        self._given: dict[str, Any] = {"api_key": api_key, "base_url": base_url, "timeout": timeout_s, "max_retries": 0}
+        # A server of one's own must never be sent a key that the environment holds for Anthropic.
+        key = _NO_KEY if api_key is None and base_url is not None else api_key
+        self._given: dict[str, Any] = {"api_key": key, "base_url": base_url, "timeout": timeout_s, "max_retries": 0}
         self._cache = cache_prompt
         self._lock = threading.Lock()
         self._sdk: Any = None
@@ -62,7 +66,7 @@ class AnthropicClient:
     def secrets(self) -> tuple[str, ...]:
         """Texts that no record may hold."""
         sdk = self._client()
-        return tuple(str(key) for key in (sdk.api_key, getattr(sdk, "auth_token", None)) if key)
+        return tuple(str(key) for key in (sdk.api_key, sdk.auth_token) if key and key != _NO_KEY)
 
     def close(self) -> None:
         """Close the connections."""
@@ -81,25 +85,26 @@ class AnthropicClient:
         ParameterError
             The request cannot be put into Messages.
         """
-        import anthropic
-
         body = to_anthropic(request, cache_prompt=self._cache)
+        sdk = self._client()
         try:
-            answer = self._client().messages.with_raw_response.create(**body).http_response
-        except anthropic.APIError as error:
-            raise failure_from(error, request) from error
-        return from_anthropic(answer.text, request)
+            text = sdk.messages.with_raw_response.create(**body).http_response.text
+        except Exception as error:  # the SDK's own words could hold a key, so they are not chained
+            raise failure_from(error, request, self.secrets) from None
+        return from_anthropic(hide(text, self.secrets), request)
 
     def _client(self) -> Any:
         with self._lock:
             if self._sdk is None:
                 import anthropic
 
-                self._sdk = anthropic.Anthropic(**self._given)
-                if not (self._sdk.api_key or getattr(self._sdk, "auth_token", None)):
-                    self._sdk.close()
-                    self._sdk = None
+                sdk = anthropic.Anthropic(**self._given)
+                if self._given["api_key"] == _NO_KEY:
+                    sdk.auth_token = None
+                if not (sdk.api_key or sdk.auth_token):
+                    sdk.close()
                     raise ParameterError("no key for Anthropic: set ANTHROPIC_API_KEY, or give api_key=")
+                self._sdk = sdk
             return self._sdk
 
 

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from plumbline.base.errors import ParameterError
 from plumbline.running.stops import NoResponseError
 
-__all__ = ["FAILURES", "ModelFailureError", "failure_of_status", "retry_after", "scrub"]
+__all__ = ["FAILURES", "ModelFailureError", "failure_of_status", "hide", "retry_after", "scrub"]
 
 FAILURES: Mapping[str, str] = {
     "rate_limited": "the provider asked to slow down (429)",
@@ -28,6 +28,8 @@ _SECRET_SHAPES = re.compile(
     r"|(?i:bearer)\s+[A-Za-z0-9._~+/=-]{12,}"
 )
 _LONGEST_EVIDENCE = 4000
+SHORTEST_KEY = 12
+"""Local servers take any word as a key; one of fewer characters is no secret and could occur in any text."""
 
 
 class ModelFailureError(NoResponseError):
@@ -74,6 +76,20 @@ class ModelFailureError(NoResponseError):
         return self.kind != "rejected"
 
 
+def hide(text: str, secrets: tuple[str, ...]) -> str:
+    """Replace known keys in a text, and nothing else; a text shorter than 12 characters is no key.
+
+    Examples
+    --------
+    >>> hide("you sent abcdef-123456", ("abcdef-123456", "key"))
+    'you sent [redacted]'
+    """
+    for secret in secrets:
+        if len(secret) >= SHORTEST_KEY:
+            text = text.replace(secret, "[redacted]")
+    return text
+
+
 def scrub(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Replace keys in a text: the secrets given, and whatever has the shape of a key or an authorisation header.
 
@@ -82,9 +98,7 @@ def scrub(text: str, secrets: tuple[str, ...] = ()) -> str:
     >>> scrub("x-api-key: abcdef123456, invalid")
     'x-api-key: [redacted], invalid'
     """
-    for secret in secrets:
-        text = text.replace(secret, "[redacted]")
-    return _SECRET_SHAPES.sub(_redact, text)
+    return _SECRET_SHAPES.sub(_redact, hide(text, secrets))
 
 
 def _redact(found: re.Match[str]) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from plumbline.base.errors import PlumblineError
 from plumbline.running.clients.backoff import Backoff
 from plumbline.running.clients.failures import ModelFailureError
 from plumbline.running.clients.ledger import Ledger
 from plumbline.running.clients.prices import Prices
 from plumbline.running.clients.protocol import ModelClient, ModelReply, ModelRequest
-from plumbline.running.stops import NoResponseError
+from plumbline.running.stops import HarnessError, NoResponseError
 
 __all__ = ["LedgeredClient", "ReplayClient"]
 
@@ -78,7 +79,8 @@ class LedgeredClient:
         self.prices = Prices() if prices is None else prices
         self.backoff = Backoff() if backoff is None else backoff
         self._sleep = sleep
-        ledger.keep_out(*getattr(inner, "secrets", ()))
+        if not ledger.offline:  # offline nobody is asked, so no key is needed
+            ledger.keep_out(*getattr(inner, "secrets", ()))
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request from the record, or live and then recorded.
@@ -89,6 +91,8 @@ class LedgeredClient:
             The cap leaves no room for the call.
         NoResponseError
             Offline without a record; or, as ``ModelFailureError``, every attempt failed.
+        HarnessError
+            The client inside broke, or the ledger cannot be written.
         ParameterError
             The price is not known, or the request carries a key.
         """
@@ -124,5 +128,10 @@ class LedgeredClient:
             reply = self.inner.complete(request)
         except BaseException as failure:
             self.ledger.fail(claim.call, failure)
-            raise
+            if isinstance(failure, PlumblineError) or not isinstance(failure, Exception):
+                raise
+            what = f"{type(failure).__name__}: {failure}"
+            raise HarnessError(
+                f"trial {request.trial_id}, turn {request.turn}: the model client broke ({what})"
+            ) from failure
         return self.ledger.settle(claim.call, reply, cost_usd=price.cost(reply.usage))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plumbline.base.errors import ParameterError
+from plumbline.running.clients.failures import hide
 from plumbline.running.clients.messages import arguments_text, blocks_of, read_body
 from plumbline.running.clients.protocol import ModelCall, ModelReply, ModelRequest, Usage
 from plumbline.running.clients.sdk import bad_response, failure_from
@@ -70,14 +71,13 @@ class OpenAICompatibleClient:
         ParameterError
             The request cannot be put into chat messages.
         """
+        body = to_openai(request)
         sdk = self._client()
-        import openai
-
         try:
-            answer = sdk.chat.completions.with_raw_response.create(**to_openai(request)).http_response
-        except openai.APIError as error:
-            raise failure_from(error, request) from error
-        return from_openai(answer.text, request)
+            text = sdk.chat.completions.with_raw_response.create(**body).http_response.text
+        except Exception as error:  # the SDK's own words could hold a key, so they are not chained
+            raise failure_from(error, request, self.secrets) from None
+        return from_openai(hide(text, self.secrets), request)
 
     def _client(self) -> Any:
         with self._lock:

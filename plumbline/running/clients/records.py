@@ -46,8 +46,12 @@ class Spend:
         or answered without token counts. It counts against the cap until written off.
     reserved_usd : float
         Estimate of the calls under way.
-    cap_usd : float or None
-        The cap of this process, None for none.
+    total_usd : float
+        Settled and assumed together.
+    committed_usd : float
+        Total and reserved together; never above the cap.
+    cap_usd, remaining_usd : float or None
+        The cap of this process and what it still allows; None for no cap.
     answered, failed, lost : int
         Calls by how they ended.
     """
@@ -55,22 +59,13 @@ class Spend:
     settled_usd: float
     assumed_usd: float
     reserved_usd: float
+    total_usd: float
+    committed_usd: float
     cap_usd: float | None
+    remaining_usd: float | None
     answered: int
     failed: int
     lost: int
-
-    @property
-    def total_usd(self) -> float:
-        """Settled and assumed together: what counts against the cap when nothing is under way."""
-        return self.settled_usd + self.assumed_usd
-
-    @property
-    def remaining_usd(self) -> float | None:
-        """What the cap still allows, None without a cap."""
-        if self.cap_usd is None:
-            return None
-        return max(0.0, self.cap_usd - self.total_usd - self.reserved_usd)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from plumbline.base.errors import ParameterError
-from plumbline.running.clients.failures import scrub
+from plumbline.running.clients.failures import SHORTEST_KEY, hide, scrub
 from plumbline.running.clients.protocol import ModelRequest
 
 __all__ = ["Secrets"]
 
-_SHORTEST = 12
 _NEVER_RECORDED = frozenset({"authorization", "api_key", "x_api_key", "headers", "extra_headers", "default_headers"})
 
 
@@ -23,7 +22,7 @@ class Secrets:
 
     def add(self, *secrets: str) -> None:
         """Name keys that must not be recorded."""
-        self._known = tuple({*self._known, *(s for s in secrets if len(s) >= _SHORTEST)})
+        self._known = tuple({*self._known, *(s for s in secrets if len(s) >= SHORTEST_KEY)})
 
     def refuse(self, request: ModelRequest, text: str) -> None:
         """Refuse a request that carries a key.
@@ -50,9 +49,7 @@ class Secrets:
 
     def strip(self, text: str) -> str:
         """Replace known keys in an answer; nothing else of it is touched."""
-        for secret in self._known:
-            text = text.replace(secret, "[redacted]")
-        return text
+        return hide(text, self._known)
 
     def strip_error(self, text: str) -> str:
         """Replace in an error's words known keys and whatever has the shape of one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections import deque
@@ -72,10 +73,8 @@ class Provider:
                     self.send_header(name, value)
                 self.send_header("content-length", str(len(body) if act.promised is None else act.promised))
                 self.end_headers()
-                try:
+                with contextlib.suppress(OSError):  # the client has given up
                     self.wfile.write(body)
-                except OSError:
-                    pass
                 if act.promised is not None:
                     self.close_connection = True
 
