@@ -96,7 +96,7 @@ def _column(column: pd.Series, value: Any, rule: FieldRule, name: str) -> np.nda
         return _plain(column == value)
     if pd.api.types.is_numeric_dtype(dtype):
         return _numbers(column, value, rule, name)
-    if isinstance(dtype, pd.StringDtype) or (dtype == object and isinstance(value, str)):
+    if isinstance(dtype, pd.StringDtype) or (pd.api.types.is_object_dtype(dtype) and isinstance(value, str)):
         _fits(isinstance(value, str), value, name, dtype)
         return _plain(column == value)
     raise ParameterError(

@@ -4,7 +4,7 @@ from plumbline.running.asking import Conversation
 from plumbline.running.describing import describe
 from plumbline.running.effects import EFFECT_FINDINGS, EffectLedger
 from plumbline.running.estimating import Estimate
-from plumbline.running.faults import FAULT_KINDS, Fault, FaultKind, FaultPlan
+from plumbline.running.faults import FAULT_KINDS, FAULTS, Fault, FaultKind, FaultPlan
 from plumbline.running.faulty import Faulty, InjectedError
 from plumbline.running.given import parse_arguments
 from plumbline.running.journal import Journal
@@ -25,6 +25,7 @@ from plumbline.running.trial import TrialRecord, run_trial
 
 __all__ = [
     "EFFECT_FINDINGS",
+    "FAULTS",
     "FAULT_KINDS",
     "Agent",
     "BudgetStopError",

@@ -235,14 +235,14 @@ def test_text_and_html_say_the_same():
     assert found.to_frame()["measure"].tolist() == list(found.measures())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows(("a",)))
 def test_the_published_counts_follow_from_a_plain_reading_of_the_definition(drawn):
     if drawn:
         assert published_counts(consistency(small(drawn), arm="a")) == plain_consistency(drawn, "a")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(rows(("a",)), st.randoms(use_true_random=False), st.sampled_from(["published", "plumbline"]))
 def test_the_order_of_rows_changes_nothing_and_order_of_completion_only_ties(drawn, chance, definition):
     if not drawn:

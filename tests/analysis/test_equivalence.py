@@ -215,7 +215,7 @@ def test_text_and_html_say_the_same_and_a_run_has_the_verbs():
     assert found.to_frame().set_index("measure").loc["same path", ["k", "n"]].tolist() == [1, 4]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows())
 def test_the_published_counts_follow_from_a_plain_reading_of_the_definition(drawn):
     if {row[0].split("/")[0] for row in drawn} != {"new", "old"}:
@@ -227,7 +227,7 @@ def test_the_published_counts_follow_from_a_plain_reading_of_the_definition(draw
     assert tuple(counted.loc["same outcome"]) == plain["outcome"], "perturbations add up to the whole"
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows(("a",)), st.sampled_from(["published", "plumbline"]))
 def test_an_arm_is_equivalent_to_itself(drawn, definition):
     """By repetition always; by canonical run where there is one run of each variant."""
@@ -242,7 +242,7 @@ def test_an_arm_is_equivalent_to_itself(drawn, definition):
     assert found.arguments.n == found.path.n, "every path is equal, so every pair counts"
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(rows(), st.integers(0, 2**31 - 1))
 def test_dropping_the_incumbents_runs_of_a_cell_leaves_its_replacements_unpaired(drawn, seed):
     """And changes nothing else, with the rows in any order."""
