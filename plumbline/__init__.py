@@ -53,6 +53,8 @@ _HOMES = {
     "read_policy": "plumbline.rules",
     "read_run": "plumbline.run",
     "run_plan": "plumbline.run",
+    "run_study": "plumbline.run",
+    "paired_outcomes": "plumbline.analysis",
     "verify": "plumbline.decide",
     "wilson": "plumbline.stats",
 }

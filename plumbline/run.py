@@ -19,7 +19,7 @@ from plumbline.stats.clusters import DECLARED_RHO
 from plumbline.traces import Plan, Recording, concat_recordings
 from plumbline.traces import read_run as read_recording
 
-__all__ = ["Run", "concat_runs", "first_difference", "read_run", "run_plan"]
+__all__ = ["Run", "concat_runs", "first_difference", "read_run", "run_plan", "run_study"]
 
 P = ParamSpec("P")
 
@@ -174,6 +174,7 @@ def _giving_a_run(function: Callable[P, Recording]) -> Callable[P, Run]:
 
 
 run_plan = _giving_a_run(running.run_plan)
+run_study = _giving_a_run(running.run_study)
 
 
 def read_run(path: str | Path) -> Run:

@@ -23,7 +23,7 @@ from plumbline.rules import (
     view_tools,
     written_paraphrase,
 )
-from plumbline.running import FAULTS, Task
+from plumbline.running import Task
 
 __all__ = ["DESCRIPTIONS", "REMARKS", "TEMPLATES", "perturbations", "task_view"]
 
@@ -33,12 +33,12 @@ TEMPLATES = (
     "{vendor} has sent us invoice {invoice}: please handle it as our payables policy says, and tell me what you did.",
     "Could you take care of invoice {invoice} from {vendor}, in line with our payables policy? Tell me what you did.",
     "Invoice {invoice} is here, from {vendor}. Deal with it as our payables policy lays down, and say what you did.",
-    "An invoice came in: {invoice}, from {vendor}. Process it by our payables policy and give me a report of what you did.",
+    "An invoice came in: {invoice}, from {vendor}. Process it by our payables policy and report what you did.",
     "Kindly process {vendor}'s invoice {invoice} according to our payables policy, and report on what you did.",
     "There is an invoice to be processed, {invoice} from {vendor}. Our payables policy applies; report what you did.",
     "Under our payables policy, please process the invoice {invoice} that came from {vendor}, and report what you did.",
-    "Would you process invoice {invoice}, which arrived from {vendor}, as set out in our payables policy, and report what "
-    "you did?",
+    "Would you process invoice {invoice}, which arrived from {vendor}, as set out in our payables policy, and report "
+    "what you did?",
 )
 """Wordings of the one request; the first version of the catalog."""
 
@@ -61,7 +61,7 @@ DESCRIPTIONS: Mapping[str, tuple[str, ...]] = {
         "Return an invoice with its vendor, purchase order, article, unit price, quantity, total and date received.",
     ),
     "match_purchase_order": (
-        "Hold an invoice against its purchase order and the goods received, and list whatever does not agree.",
+        "Check an invoice against its purchase order and the goods received, and list what does not agree.",
         "Set an invoice beside its purchase order and the goods received; what does not agree is listed.",
     ),
     "check_duplicate": ("Search for a payment that already settled the same delivery under another invoice number.",),
@@ -72,6 +72,7 @@ DESCRIPTIONS: Mapping[str, tuple[str, ...]] = {
 """Other descriptions of tools; the guard compares each with the tool's own."""
 
 _CHECKS = ("match_purchase_order", "check_duplicate", "check_vendor_status")
+_PASSING = ("http_503", "http_429", "connection_reset")
 _TEMPERATURES = (0.0, 0.3, 0.5, 0.7)
 
 
@@ -136,7 +137,7 @@ def perturbations(*, writer: Writer | None = None, default_temperature: float = 
         schema_order(),
         field_order(),
         sampling(settings, default={"temperature": default_temperature}),
-        tool_fault(_CHECKS, tuple(FAULTS)),
+        tool_fault(_CHECKS, _PASSING),
     ]
     if writer is not None:
         made.append(written_paraphrase(writer))

@@ -117,31 +117,41 @@ def compare_walks(candidate: Walks, reference: Walks, pairs: Mapping[str, str], 
 
 
 def _path_rows(edits: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
-    expected, got = edits["name_reference"].fillna("(unnamed)"), edits["name_candidate"].fillna("(unnamed)")
+    kinds = edits["edit"].to_numpy(object)
+    names = [edits[f"name_{side}"].to_numpy(object) for side in ("reference", "candidate")]
+    expected, got = (np.where(pd.isna(name), "(unnamed)", name) for name in names)
     columns = {
-        "trial_id": trials[edits["pair"]],
-        "kind": edits["edit"],
-        "step_index": edits["at"],
-        "name": expected.where(edits["edit"] != "extra", got),
-        "expected": expected.where(edits["edit"] != "extra", None),
-        "got": got.where(edits["edit"] != "skipped", None),
-        "severity": edits["severity"],
+        "trial_id": trials[edits["pair"].to_numpy()],
+        "kind": kinds,
+        "step_index": edits["at"].to_numpy(),
+        "name": np.where(kinds == "extra", got, expected),
+        "expected": _unless(kinds == "extra", expected),
+        "got": _unless(kinds == "skipped", got),
+        "severity": edits["severity"].to_numpy(object),
     }
     return divergence_rows(columns)
 
 
 def _argument_rows(fields: pd.DataFrame, trials: np.ndarray) -> pd.DataFrame:
+    verdicts = fields["verdict"].to_numpy(object)
     columns = {
-        "trial_id": trials[fields["pair"]],
+        "trial_id": trials[fields["pair"].to_numpy()],
         "kind": "arg",
-        "step_index": fields["at"],
-        "name": fields["tool"],
-        "field": fields["field"],
-        "expected": fields["value_reference"].where(fields["verdict"] != "extra", None),
-        "got": fields["value_candidate"].where(fields["verdict"] != "missing", None),
-        "severity": fields["severity"],
+        "step_index": fields["at"].to_numpy(),
+        "name": fields["tool"].to_numpy(object),
+        "field": fields["field"].to_numpy(object),
+        "expected": _unless(verdicts == "extra", fields["value_reference"].to_numpy(object)),
+        "got": _unless(verdicts == "missing", fields["value_candidate"].to_numpy(object)),
+        "severity": fields["severity"].to_numpy(object),
     }
     return divergence_rows(columns)
+
+
+def _unless(absent: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The values, None where there is nothing on that side."""
+    found = values.copy()
+    found[absent] = None
+    return found
 
 
 def listed(compared: Comparison, *others: pd.DataFrame, everywhere: bool) -> pd.DataFrame:

@@ -18,6 +18,7 @@
     ├── CannotTellError            the evidence does not answer the question (exit 3)
     ├── HarnessError               what ended a trial without being behaviour (plumbline.running.stops)
     │   ├── NoResponseError            whoever decides gave no answer
+    │   │   └── ModelFailureError          a model's server failed, with kind and evidence (plumbline.running.clients)
     │   └── BudgetStopError            the spending cap was reached
     ├── StudyFailedError           a study's notebook stopped with an error of its own (plumbline.study.runner)
     └── ToolError                  a tool of a domain refused or failed (recorded, not raised to the user)

@@ -11,12 +11,12 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 from plumbline.compare.kernel import SCORES_A_BATCH, Columns, batches, common_batch
-from plumbline.compare.paths import unique_paths
+from plumbline.compare.paths import UniquePaths, unique_paths
 from plumbline.compare.verdicts import as_html
 
 __all__ = ["PairSimilarity", "pair_similarity"]
 
-_PAIRS_AT_ONCE: Final = 1 << 19
+_PAIRS_AT_ONCE: Final = 1 << 18
 Flat = tuple[np.ndarray, np.ndarray]
 
 
@@ -105,8 +105,8 @@ def pair_similarity(paths: Flat, cells: np.ndarray) -> PairSimilarity:
             f"for each of the {paths[1].size - 1} paths."
         )
     unique = unique_paths([paths])
-    columns = Columns(unique.codes, unique.offsets)
-    by_length = np.argsort(np.diff(unique.offsets), kind="stable")  # paths are numbered by length from here on
+    lengths = np.diff(unique.offsets)
+    by_length = np.argsort(lengths, kind="stable")  # paths are numbered by length from here on
     rank = np.empty(by_length.size, np.int64)
     rank[by_length] = np.arange(by_length.size)
     path_of = rank[unique.of]
@@ -116,14 +116,15 @@ def pair_similarity(paths: Flat, cells: np.ndarray) -> PairSimilarity:
     new[1:] = (cell_of[1:] != cell_of[:-1]) | (path_of[1:] != path_of[:-1])
     heads = np.flatnonzero(new)
     weight = np.diff(np.append(heads, order.size)).astype(np.float64)
-    member_path, member_cell = path_of[heads], cell_of[heads]
-    names, begin = np.unique(member_cell, return_index=True)
+    names, begin = np.unique(cell_of[heads], return_index=True)
     size = np.diff(np.append(begin, heads.size))
+    columns = _columns_of(unique, by_length[path_of[heads]])
     summed = weight - 1.0  # the trials on the same path, each at similarity 1
     for first, second in _member_pairs(begin, size):
-        alike = _similarity(columns, by_length[member_path[first]], by_length[member_path[second]])
-        summed += np.bincount(first, alike * weight[second], minlength=heads.size)
-        summed += np.bincount(second, alike * weight[first], minlength=heads.size)
+        alike = _similarity(columns, first, second)
+        low, high = int(first[0]), int(second.max()) + 1
+        summed[low:high] += np.bincount(first - low, alike * weight[second], minlength=high - low)
+        summed[low:high] += np.bincount(second - low, alike * weight[first], minlength=high - low)
     member = np.empty(order.size, np.int64)
     member[order] = np.cumsum(new) - 1
     trials = np.add.reduceat(weight, begin) if begin.size else np.empty(0)
@@ -152,11 +153,20 @@ def _member_pairs(begin: np.ndarray, size: np.ndarray) -> Iterator[tuple[np.ndar
         stop = int(np.searchsorted(ends, (ends[start - 1] if start else 0) + _PAIRS_AT_ONCE, side="right"))
         stop = max(stop, start + 1)
         counts = remaining[start:stop]
-        first = np.repeat(np.arange(start, stop), counts)
-        second = first + 1 + np.arange(first.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        first = np.repeat(np.arange(start, stop, dtype=np.int32), counts)
+        second = np.arange(1, first.size + 1, dtype=np.int32)
+        second += np.repeat((np.arange(start, stop) - (np.cumsum(counts) - counts)).astype(np.int32), counts)
         if first.size:
             yield first, second
         start = stop
+
+
+def _columns_of(unique: UniquePaths, chosen: np.ndarray) -> Columns:
+    """The chosen paths, one after the other, so that what is compared together lies together."""
+    lengths = np.diff(unique.offsets)[chosen]
+    ends = np.cumsum(lengths)
+    flat = np.repeat(unique.offsets[chosen] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+    return Columns(unique.codes[flat], np.concatenate([[0], ends]).astype(np.int64))
 
 
 def _similarity(columns: Columns, short: np.ndarray, long: np.ndarray) -> np.ndarray:

@@ -202,10 +202,12 @@ def _neighbours(readings: Readings) -> Mapping[tuple[str, str], set[str]]:
 
 
 def _moved_quantities(first: Readings, second: Readings) -> Iterator[Finding]:
+    """Numbers beside a word that other numbers stood beside; the word after one counts more than the word before."""
     had, has = _neighbours(first), _neighbours(second)
+    settled = {key for place in set(had) & set(has) if place[0] == "before" for key in had[place] & has[place]}
     for place in sorted(set(had) & set(has)):
         side, word = place
-        if moved := sorted(has[place] - had[place]):
+        if moved := sorted(has[place] - had[place] - (settled if side == "after" else set())):
             yield Finding("quantity_moved", f"{moved[0]} now stands {side} {word!r}, where {sorted(had[place])} stood")
 
 

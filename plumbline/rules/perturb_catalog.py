@@ -13,9 +13,9 @@ from typing import Any
 from plumbline.base.errors import ParameterError
 from plumbline.rules.asking import Writer, WriteRequest
 from plumbline.rules.draws import Draw, nth_arrangement, nth_subset
-from plumbline.rules.spellings import AMOUNT_STYLES, DATE_STYLES, UNIT_STYLES, respellings
 from plumbline.rules.layouts import Layout, find_blocks
 from plumbline.rules.perturb import Perturbation
+from plumbline.rules.spellings import AMOUNT_STYLES, DATE_STYLES, UNIT_STYLES, respellings
 from plumbline.rules.task_view import TaskView
 from plumbline.rules.variants import Variant, checked_sampling
 

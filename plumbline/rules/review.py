@@ -1,6 +1,6 @@
 """A sample of guarded wordings for people to judge blind, and their judgement read back beside the guard's.
 
-The sheet holds the two wordings in random order of items and nothing that gives the guard's verdict away; what each item
+The sheet holds the two wordings, items in random order, and nothing that gives the guard's verdict away; what each item
 is stands in a key file that reviewers do not get. People's answers are the only ones that may be called human.
 """
 
@@ -12,7 +12,7 @@ import html
 import io
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from plumbline.rules.draws import stream
 from plumbline.rules.findings import ABSTAINED, ACCEPTED, REJECTED
 from plumbline.rules.task_view import TaskView
 from plumbline.rules.variant_sets import VariantSet
+from plumbline.rules.variants import Variant
 from plumbline.stats import Estimate, clopper_pearson
 from plumbline.traces import write_text
 
@@ -112,7 +113,8 @@ def _candidates(tasks: Mapping[str, TaskView], sets: Iterable[VariantSet]) -> li
         if one.task_id not in tasks:
             raise ParameterError(f"task {one.task_id!r} has variants and is not among the tasks {sorted(tasks)}")
         original = tasks[one.task_id].prompt
-        judged = [(v, ACCEPTED, ()) for v in one.accepted]
+        judged: list[tuple[Variant, str, tuple[str, ...]]] = []
+        judged += [(v, ACCEPTED, ()) for v in one.accepted]
         judged += [(g.variant, g.result.verdict, g.result.codes) for g in (*one.rejected, *one.abstained)]
         for variant, verdict, codes in judged:
             place = (one.task_id, one.perturbation, variant.prompt)
@@ -167,8 +169,6 @@ class Review:
         decided = given[given.isin(["yes", "no"])]
         made = clopper_pearson(int((decided == wrong).sum()), len(decided), sidedness="two-sided")
         if left := len(given) - len(decided):
-            from dataclasses import replace
-
             made = replace(made, caution=(*made.caution, f"{left} of {len(given)} items unsure or not answered"))
         return made
 
@@ -287,8 +287,8 @@ def _read_sheet(path: Path, expected: Mapping[str, str]) -> dict[str, str | None
         answer = (row["same"] or "").strip().lower()
         if answer and answer not in ANSWERS:
             raise InputError(
-                f"{path} line {line}, item {row['item']}: {row['same']!r} is no answer; allowed are {', '.join(ANSWERS)}, "
-                "or nothing"
+                f"{path} line {line}, item {row['item']}: {row['same']!r} is no answer; allowed are "
+                f"{', '.join(ANSWERS)}, or nothing"
             )
         found[row["item"]] = answer or None
     return found

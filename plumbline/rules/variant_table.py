@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from plumbline.base.canonical import canonical_json
+from plumbline.base.canonical import canonical_json, parse_json
 from plumbline.base.errors import NotFoundError, ParameterError
 from plumbline.rules.variant_sets import VariantSet
 from plumbline.rules.variants import Variant
@@ -88,7 +88,7 @@ class VariantTable:
     @property
     def digest(self) -> str:
         """SHA-256 of everything, to be sealed with the plan."""
-        text = canonical_json([one.to_dict() for one in self.sets])
+        text = canonical_json(parse_json(canonical_json([one.to_dict() for one in self.sets])))
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
     def to_dict(self) -> dict[str, Any]:

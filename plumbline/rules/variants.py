@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -37,7 +38,7 @@ class Variant:
     tool_descriptions : mapping of str to str
         Tool to the description that replaces its own.
     tool_parameters : mapping of str to mapping
-        Tool to the JSON Schema that replaces its own; it accepts the same calls.
+        Tool to the JSON Schema that replaces its own; it accepts the same calls. The order of its keys counts.
     layout : Layout, optional
         How structured results of tools are written out for the agent; None: as the domain does.
     sampling : mapping
@@ -153,8 +154,10 @@ class Variant:
         return replace(self, **changes)
 
     def _values(self) -> dict[str, Any]:
+        """The fields as JSON values. Schemas become texts, because canonical JSON forgets the order of keys."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return values | {"layout": None if self.layout is None else self.layout.to_dict()}
+        schemas = {tool: Layout().write(schema) for tool, schema in self.tool_parameters.items()}
+        return values | {"layout": None if self.layout is None else self.layout.to_dict(), "tool_parameters": schemas}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the variant as JSON values, with ``content_hash``."""
@@ -179,6 +182,7 @@ class Variant:
                 f"a stored variant has the fields {sorted(names)}; missing {sorted(names - set(given))}, "
                 f"unknown {sorted(set(given) - names)}"
             )
+        given["tool_parameters"] = {tool: json.loads(text) for tool, text in given["tool_parameters"].items()}
         if given["layout"] is not None:
             given["layout"] = Layout.from_dict(given["layout"])
         found = cls(**given)

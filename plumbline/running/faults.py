@@ -95,7 +95,7 @@ class Fault:
     times: int = 1
     on_call: int = 1
     spent_by: str | None = field(default=None, kw_only=True)
-    delay_ms: int = field(default=2000, kw_only=True)
+    delay_ms: int = field(default=2000, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not self.tool or self.error not in FAULT_KINDS:

@@ -34,7 +34,7 @@ def run_order(keys: Sequence[TrialKey], *, seed: int) -> list[TrialKey]:
     --------
     >>> keys = [TrialKey("a", task, p) for task in ("T-1", "T-2") for p in ("baseline", "paraphrase")]
     >>> [f"{k.task_id} {k.perturbation}" for k in run_order(keys, seed=1)]
-    ['T-1 paraphrase', 'T-1 baseline', 'T-2 baseline', 'T-2 paraphrase']
+    ['T-2 paraphrase', 'T-2 baseline', 'T-1 baseline', 'T-1 paraphrase']
     """
 
     def place(key: TrialKey) -> tuple[str, str]:

@@ -68,7 +68,7 @@ class Variant:
     sampling : mapping, optional
         Sampling settings that the agent sends with every question to its model.
     layout : object, optional
-        Its ``write(value)`` writes a tool's result out for the agent; by default canonical JSON.
+        Its ``write(value)`` writes a tool's result out for the agent; by default in the tool's own order.
     fault : Fault or mapping, optional
         The fault that a trial of this variant meets; each trial meets its own.
     """

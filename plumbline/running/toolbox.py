@@ -13,6 +13,7 @@ from typing import Any
 from plumbline.base.canonical import canonical_json, parse_json
 from plumbline.base.errors import ParameterError, ToolError
 from plumbline.base.schema import KEYS, STEPS
+from plumbline.rules.layouts import Layout
 from plumbline.running.effects import EffectLedger
 from plumbline.running.faults import Fault
 from plumbline.running.faulty import Faulty
@@ -25,6 +26,7 @@ from plumbline.running.transport import Call, Direct, Transport
 __all__ = ["Clock", "Toolbox", "read_clock"]
 
 Clock = Callable[[], datetime]
+_PLAIN = Layout()
 _BLANK: dict[str, Any] = {c.name: None for c in STEPS[len(KEYS) :]}
 
 
@@ -97,7 +99,7 @@ class Toolbox:
         self.steps: list[dict[str, Any]] = []
         self.offered = offer((*tools, *decoys), given)
         self.settings: dict[str, Any] = dict(getattr(given, "sampling", None) or {})
-        self._layout = getattr(given, "layout", None)
+        self._layout = getattr(given, "layout", None) or _PLAIN
         self.effects = EffectLedger(world)
         self.spent: dict[str, Any] = {}
         self._tools = {tool.name: tool for tool in tools}
@@ -294,8 +296,11 @@ class Toolbox:
         return 1 + max((s["group"] for s in self.steps if s["group"] is not None), default=-1)
 
     def write(self, result: Any) -> str:
-        """Write a result out as the agent reads it: in the layout of the trial's variant, else as canonical JSON."""
-        return canonical_json(result) if self._layout is None else str(self._layout.write(result))
+        """Write a result out as the agent reads it: in the layout of the trial's variant, else as the tool gave it.
+
+        The record holds the same result as canonical JSON, whose sorted fields would be one of the variants' layouts.
+        """
+        return str(self._layout.write(result))
 
     @property
     def final_text(self) -> str | None:

@@ -140,6 +140,14 @@ def test_arguments_that_were_not_recorded_cannot_be_told():
     assert len(found.divergences) == 0
 
 
+def test_a_decision_without_a_name_is_still_a_step():
+    trials = pd.DataFrame({"arm": "a", "task_id": "t", "repetition": [0, 1, 2]})
+    steps = pd.DataFrame({"trial_id": [f"a/t/baseline/0/{i}" for i in range(3)], "kind": "decision",
+                          "name": ["pay", "pay", None], "arguments": "{}"})  # fmt: skip
+    found = consistency(Recording(trials, steps, run_id="r"), arm="a")
+    assert found.divergences[["kind", "expected", "got"]].to_numpy().tolist() == [["substitute", "pay", "(unnamed)"]]
+
+
 def test_rules_decide_which_arguments_agree():
     run = small([("a/t/baseline/0/0", "pay:V-1"), ("a/t/baseline/0/1", "pay:V-1"), ("a/t/noise/0/0", "pay:v-1")])
     assert counts(consistency(run, arm="a").arguments) == (3, 3), "the published comparison folds case"

@@ -7,11 +7,12 @@ import pytest
 
 from tests.bench.generate import synthetic
 from tests.bench.race import Times, peak_bytes, race, row
-from tests.bench.rules_bench import SIX, TWENTY_FOUR, bench, wrong_answers
+from tests.bench.rules_bench import MIXED, SIX, TWENTY_FOUR, bench, wrong_answers
 
 
-@pytest.mark.parametrize("policy", [SIX, TWENTY_FOUR], ids=["six", "twenty-four"])
+@pytest.mark.parametrize("policy", [SIX, TWENTY_FOUR, MIXED], ids=["six", "twenty-four", "mixed"])
 def test_answers_equal_the_oracle(policy):
+    assert len(policy) == (6 if policy is SIX else 24)
     assert wrong_answers(synthetic(400, 5), policy) == 0
 
 

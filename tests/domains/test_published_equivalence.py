@@ -235,3 +235,7 @@ def test_published_results_rest_on_which_run_finished_first():
     assert counts(default.path) != (76, 332)
     assert counts(default.self_consistency) == (352, 384), "a tie counts half of its runs, whichever is chosen"
     assert len(default.ties) == 32
+    ties = equivalent("parity").ties
+    assert len(ties) == 12, "in parity canonical order picks the published run of each: the faulted one"
+    exposure = run("parity").trials.set_index("trial_id")["exposure"]
+    assert set(exposure[ties["chosen"]]) == {"delivered"}

@@ -9,7 +9,7 @@ import pytest
 from plumbline.base.canonical import parse_json
 from plumbline.base.errors import ParameterError
 from plumbline.domain import load_domain
-from plumbline.running import HarnessError, ReplayArm, run_study, run_trial
+from plumbline.running import Fault, HarnessError, ReplayArm, Toolbox, run_study, run_trial
 from plumbline.running.clients import ModelCall, ModelReply, ScriptedClient, Usage
 
 ID = "INV-7009"
@@ -90,8 +90,6 @@ def test_the_guard_refuses_a_second_payment_also_after_one_that_may_have_happene
     assert one(payables, "guarded", script).steps.query("name == 'schedule_payment'")["status"].tolist() == [
         "ok", "blocked",
     ]  # fmt: skip
-    from plumbline.running import Fault
-
     run = one(payables, "guarded", script, fault=lambda key: Fault("schedule_payment", "timeout_after"))
     assert run.steps.query("name == 'schedule_payment'")["status"].tolist() == ["no_result", "blocked"]
     assert parse_json(run.trials["outcome"][0])["payment_count"] == 1
@@ -192,3 +190,49 @@ def test_a_model_that_breaks_is_no_behaviour_of_the_agent(payables):
         agent(payables.tasks[0], None)
     record = run_trial(agent, payables.tasks[0], payables, arm="a")
     assert record.trial["final_output"] == "x"
+
+
+def test_every_perturbation_of_the_catalog_reaches_the_model_and_is_sealed(payables, tmp_path):
+    from plumbline.domains.procure_to_pay.perturbations import perturbations, task_view
+    from plumbline.rules import make_variants
+
+    catalog, task = perturbations(), payables.task(ID)
+    sets = [make_variants(task_view(task), each, 2, seed=7) for each in catalog.values()]
+    asked = {}
+
+    def script(request):
+        asked.setdefault(request.trial_id, []).append(request)
+        return turn(("fetch_invoice", NAMED), *CHECKS) if request.turn == 0 else "I looked."
+
+    run = one(
+        payables, "react", script, perturbations=list(catalog), variants=2, variant=sets, out=tmp_path / "r",
+    )  # fmt: skip
+    assert set(run.trials["status"]) == {"completed"}
+    accepted = {(s.perturbation, v.name): v for s in sets for v in s.accepted}
+    assert len(accepted) == 2 * len(catalog) == len(run.trials)
+    plain = asked[f"react/{ID}/baseline/0/0"][0]
+    plain_result = asked[f"react/{ID}/baseline/0/0"][1].messages[-1]["content"][0]["content"]
+    for (name, number), given in accepted.items():
+        first, second = asked[f"react/{ID}/{name}/{number}/0"]
+        assert first.messages[0]["content"][0]["text"] == given.prompt
+        assert [t["name"] for t in first.tools] == list(given.offered([t.name for t in payables.tools]))
+        assert {k: first.settings[k] for k in given.sampling} == dict(given.sampling)
+        assert all(t["description"] == given.tool_descriptions.get(t["name"], t["description"]) for t in first.tools)
+        if name != "tool_fault":
+            told = second.messages[-1]["content"][0]["content"]
+            assert (told == plain_result) == (given.layout is None), "no layout of the catalog is the baseline's"
+        if given.layout is not None:
+            fetched = Toolbox(payables.tools, payables.new_world()).call("fetch_invoice", NAMED)
+            assert told == given.layout.write(fetched)
+        if name == "baseline":
+            assert (first.tools, first.settings) == (plain.tools, plain.settings)
+    faulted = run.trials[run.trials["perturbation"] == "tool_fault"]
+    assert set(faulted["exposure"]) == {"delivered"}
+    sealed = parse_json((tmp_path / "r" / "plan.json").read_text())["sections"]
+    assert len(sealed["variant_sets"]) == len(catalog)
+    assert sealed["variants"][f"{ID}/paraphrase/1"]["prompt"] == accepted["paraphrase", "1"].prompt
+    again = one(
+        payables, "react", script, perturbations=list(catalog), variants=2, variant=sets, out=tmp_path / "r",
+        resume=True,
+    )  # fmt: skip
+    assert again.digest == run.digest

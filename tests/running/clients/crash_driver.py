@@ -116,7 +116,13 @@ def killed(folder: Path, seed: int) -> dict[str, object]:
 def together(folder: Path) -> dict[str, object]:
     """Let four processes ask for the same at once; each request must be charged once and answered alike."""
     requests = asks(40)
-    pids = [fork(lambda: work(folder, requests, wait_s=0.003)) for _ in range(4)]
+    start = time.monotonic() + 0.3
+
+    def job(shift: int) -> None:
+        time.sleep(max(0.0, start - time.monotonic()))
+        work(folder, requests[shift:] + requests[:shift], wait_s=0.003)
+
+    pids = [fork(lambda shift=shift: job(shift)) for shift in (0, 10, 20, 30)]
     codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
     answers: dict[str, set[str]] = {}
     for line in lines(folder / "used"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,7 +17,6 @@ from plumbline.running.clients import (
     ModelCall,
     ModelFailureError,
     ModelReply,
-    ModelRequest,
     OpenAICompatibleClient,
     Prices,
     RetryingClient,
@@ -27,48 +25,9 @@ from plumbline.running.clients import (
     parse_price,
     tool_message,
 )
-from tests.running.clients.loopback import Act, Provider, chat_body, messages_body
-
-KEY = "sk-test-0123456789abcdef"
-DIALECTS = ("messages", "chat")
-TOOL = {
-    "name": "pay",
-    "description": "Pay.",
-    "parameters": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]},
-}
-
-
-def ask(**changed) -> ModelRequest:
-    given = {"model": "m-1", "messages": [{"role": "user", "content": "hi"}], "settings": {"max_tokens": 50}}
-    return ModelRequest(**({"trial_id": "t/0", "system": "Be brief.", **given} | changed))
-
-
-@pytest.fixture
-def provider() -> Iterator[Provider]:
-    provider = Provider()
-    yield provider
-    provider.stop()
-
-
-@pytest.fixture
-def connect(provider):
-    """Make a client of either dialect for the server; all are closed afterwards."""
-    made = []
-
-    def make(dialect: str, *, timeout_s: float = 5.0):
-        if dialect == "messages":
-            made.append(AnthropicClient(api_key=KEY, base_url=provider.url, timeout_s=timeout_s))
-        else:
-            made.append(OpenAICompatibleClient(api_key=KEY, base_url=f"{provider.url}/v1", timeout_s=timeout_s))
-        return made[-1]
-
-    yield make
-    for client in made:
-        client.close()
-
-
-def plain(dialect: str) -> str:
-    return json.dumps(messages_body() if dialect == "messages" else chat_body())
+from plumbline.running.stops import HarnessError, NoResponseError
+from tests.running.clients.http_help import DIALECTS, TOOL, ask, plain
+from tests.running.clients.loopback import Act, chat_body, messages_body
 
 
 def with_call(dialect: str, arguments: object) -> str:
@@ -319,33 +278,22 @@ def test_it_works_inside_a_running_event_loop(provider, connect, dialect, tmp_pa
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_key_reaches_the_ledger(provider, connect, dialect, tmp_path):
-    """The server repeats the key in an error, in a header and in its answer."""
-    told = f'{{"error":{{"message":"bad key {KEY}, authorization: Bearer {KEY}"}}}}'
-    echo = plain(dialect).replace("hello", f"your key is {KEY}")
-    provider.will(Act(told, 500, {"x-echo": KEY}), Act(echo))
-    with Ledger(tmp_path / "l.sqlite") as ledger:
-        prices = Prices({"m-1": parse_price("in=1,out=1", as_of="2026-11-30")})
-        client = LedgeredClient(connect(dialect), ledger, prices, sleep=lambda s: None)
-        assert client.complete(ask()).text == "your key is [redacted]"
-        with pytest.raises(ParameterError, match="API key"):
-            client.complete(ask(system=f"use {KEY}", turn=1))
-        with pytest.raises(ParameterError, match="settings are recorded"):
-            client.complete(ask(settings={"max_tokens": 5, "extra_headers": {"x": "y"}}, turn=2))
-        assert len(provider.asked) == 2
-        assert KEY in json.dumps(provider.headers[0]), "the key does go to the provider"
-    stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
-    assert KEY.encode() not in stored
-    assert b"redacted" in stored
+def test_a_client_that_breaks_is_not_behaviour_of_the_agent(provider, connect, dialect, monkeypatch):
+    client = connect(dialect)
+    provider.will(Act(plain(dialect)))
+    resource = client._client().messages if dialect == "messages" else client._client().chat.completions
+    monkeypatch.setattr(type(resource), "create", lambda *a, **k: 1 / 0)
+    with pytest.raises(HarnessError, match=r"the client broke \(ZeroDivisionError") as caught:
+        client.complete(ask())
+    assert caught.value.status == "harness_error"
 
 
-def test_a_key_of_the_environment_is_not_sent_to_a_server_of_ones_own(provider, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    provider.will(Act(plain("chat")))
-    client = OpenAICompatibleClient(base_url=f"{provider.url}/v1")
-    assert client.complete(ask()).text == "hello"
-    client.close()
-    assert KEY not in json.dumps(provider.headers)
+def test_offline_needs_no_key(tmp_path, monkeypatch):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    Ledger(tmp_path / "l.sqlite").close()
+    with Ledger(tmp_path / "l.sqlite", offline=True) as offline, pytest.raises(NoResponseError, match="no answer"):
+        LedgeredClient(AnthropicClient(), offline).complete(ask())
 
 
 def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch):

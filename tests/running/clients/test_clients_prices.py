@@ -72,9 +72,9 @@ def test_the_estimate_bounds_what_a_call_can_cost(model, tokens, out):
 
 def test_an_estimate_needs_a_bound_and_a_standard_rate():
     bare = ModelRequest("claude-haiku-4-5", [], trial_id="t")
-    for settings in ({}, {"max_tokens": -1}, {"max_tokens": True}, {"max_tokens": 1.5}):
+    for odd in ({}, {"max_tokens": -1}, {"max_tokens": True}, {"max_tokens": 1.5}):
         with pytest.raises(ParameterError, match="max_tokens"):
-            Prices().estimate(ModelRequest(bare.model, [], settings=settings, trial_id="t"))
+            Prices().estimate(ModelRequest(bare.model, [], settings=odd, trial_id="t"))
     with pytest.raises(ParameterError, match="standard rates"):
         Prices().estimate(ask(speed="fast"))
     own = Prices({"claude-haiku-4-5": parse_price("in=6,out=30", as_of="2026-11-30")})
