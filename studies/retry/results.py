@@ -57,7 +57,7 @@ def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures
     _totals(found)
     _conformance(found, runs)
     _headline(found, runs, ok, confidence)
-    _contrasts(found)
+    _contrasts(found, confidence)
     _exposure(found, runs, ok, confidence)
     _pair(found, runs)
     _corrected(found, corrected_run(repetitions=values["repetitions"]), confidence)
@@ -96,7 +96,7 @@ def _headline(found: Figures, runs: Mapping[str, plumb.Run], ok: Mapping[str, pd
             found.add(f"missing/{row['perturbation']}/{column}", int(row["missing"]))
 
 
-def _contrasts(found: Figures) -> None:
+def _contrasts(found: Figures, confidence: float) -> None:
     for name, (first, second, published) in CONTRASTS.items():
         a, b = found[f"headline/{FAULTS}/{first}"], found[f"headline/{FAULTS}/{second}"]
         exact = exact_permutation((a["k"], b["k"]), (a["n"], b["n"]))
@@ -104,7 +104,8 @@ def _contrasts(found: Figures) -> None:
         found.add(f"contrast/{name}/published_p", published)
         found.add(f"contrast/{name}/exact_p", exact.p)
         found.add(f"contrast/{name}/exact_fraction", f"{exact.fraction.numerator}/{exact.fraction.denominator}")
-        found.add(f"contrast/{name}/difference", exact.difference)
+        apart = newcombe((a["k"], b["k"]), (a["n"], b["n"]), confidence=confidence)
+        found.add(f"contrast/{name}/difference", {"value": apart.value, "low": apart.low, "high": apart.high})
         found.add(f"contrast/{name}/monte_carlo_se", check.se)
         found.add(f"contrast/{name}/distance_in_se", check.distance)
         found.add(f"contrast/{name}/within_monte_carlo_error", check.within)

@@ -48,7 +48,7 @@ def contrasts(found: Found, columns: Sequence[str] = tuple(LABELS)) -> pd.DataFr
         rows.append(
             {
                 "contrast": f"{LABELS[first]} against {LABELS[second]}",
-                "difference (points)": f"{100 * get['difference']:+.1f}",
+                "difference (points)": points(get["difference"]),
                 "published p": f"{get['published_p']:.4f}",
                 "exact p": f"{get['exact_p']:.6f}",
                 "exactly": get["exact_fraction"],
@@ -56,6 +56,19 @@ def contrasts(found: Found, columns: Sequence[str] = tuple(LABELS)) -> pd.DataFr
                 "apart (s.e.)": f"{found[f'contrast/{name}/distance_in_se']:+.2f}",
             }
         )
+    return pd.DataFrame(rows)
+
+
+def differences(found: Found, columns: Sequence[str] = tuple(LABELS)) -> pd.DataFrame:
+    """The same contrasts as differences with intervals, in the form the effect figure takes."""
+    rows = []
+    for key, apart in found.items():
+        if key.startswith("contrast/") and key.endswith("/difference"):
+            first, second = key.split("/")[1].split("_vs_")
+            if {first, second} <= set(columns):
+                n = sum(found[f"headline/tool_fault/{c}"]["n"] for c in (first, second))
+                label = f"{LABELS[first]} minus {LABELS[second]}"
+                rows.append({"group": label, "series": "difference", **apart, "n": n, "k": pd.NA, "note": ""})
     return pd.DataFrame(rows)
 
 
