@@ -57,8 +57,7 @@ def test_the_wheel_declares_what_it_offers(packed):
 
 
 def test_the_source_archive_holds_no_stray_files(packed):
-    archive = tarfile.open(next(packed.glob("*.tar.gz")))
-    with archive:
+    with tarfile.open(next(packed.glob("*.tar.gz"))) as archive:
         tops = {name.split("/")[1] for name in archive.getnames() if "/" in name}
     allowed = {"plumbline", "domains", "pyproject.toml", "README.md", "LICENSE", "PKG-INFO", "setup.cfg", "tests"}
     assert tops - {t for t in tops if t.endswith(".egg-info")} <= allowed
