@@ -89,7 +89,7 @@ def parse_json(text: str) -> Any:
     >>> parse_json('{"amount":4500.10}')
     {'amount': Decimal('4500.10')}
     """
-    return json.loads(text, parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_unique)
+    return _exact.decode(text)
 
 
 def _refuse(name: str) -> Any:
@@ -103,3 +103,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"key {twice!r} stands twice in one object")
     return found
+
+
+_exact = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_unique)

@@ -143,7 +143,7 @@ def batches(candidate: np.ndarray, reference: np.ndarray, at_once: int = PAIRS_A
     while start < order.size:
         taken = order[start : start + at_once]
         cells = (int(candidate[taken].max()) + 1) * (int(reference[taken].max()) + 1)
-        taken = taken[: max(1, CELLS_A_BATCH * (at_once // PAIRS_A_BATCH) // cells)]
+        taken = taken[: max(1, CELLS_A_BATCH * at_once // (PAIRS_A_BATCH * cells))]
         if taken.size == 1 and (int(candidate[taken[0]]) + 1) * (int(reference[taken[0]]) + 1) > CELLS_A_PAIR:
             raise ParameterError(
                 f"two paths of {int(candidate[taken[0]])} and {int(reference[taken[0]])} steps are too long to align; "
@@ -168,11 +168,15 @@ def _rows(
     unequal, flag = np.empty((columns, pairs), bool), np.empty((columns, pairs), bool)
     unequal_byte, flag_byte = unequal.view(np.uint8), flag.view(np.uint8)
     loss, gain, behind = dtype(mismatch - match), dtype(match), np.uint8(SKIPPED)
+    by_one = dtype is np.int8 and loss == -1  # the published weights on short paths: one pass less
     yield row
     for i in range(candidate.shape[0]):
         np.not_equal(reference, candidate[i], out=unequal)
-        np.multiply(unequal, loss, out=diagonal)
-        diagonal += row[:-1]
+        if by_one:
+            np.subtract(row[:-1], unequal.view(np.int8), out=diagonal)
+        else:
+            np.multiply(unequal, loss, out=diagonal)
+            diagonal += row[:-1]
         diagonal += gain
         np.maximum(diagonal, row[1:], out=after[1:])
         if pairs < 256:

@@ -98,7 +98,7 @@ CLASSES: dict[str, tuple[str, str]] = {
     "roughly": ("scope", "approximately|roughly|circa|nearly|almost|approx|or so|approximate"),
     "last": ("scope", "last|latest|most recent|newest"),
     "oldest": ("scope", "oldest|earliest"),
-    "next": ("scope", "next|following one|upcoming"),
+    "next": ("scope", "next|upcoming"),
     "before": ("order", "before|prior to|ahead of|beforehand|by the time|in advance"),
     "until": ("order", "until|till|not until"),
     "after": ("order", "after|once|as soon as"),

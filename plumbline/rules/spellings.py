@@ -147,8 +147,8 @@ def _smaller(value: Fraction, around: tuple[str, str, str], given: str) -> str:
 
 _DATE: dict[str, Callable[[date], str]] = {
     "iso": date.isoformat,
-    "day_month": lambda day: f"{day.day} {MONTHS[day.month - 1]} {day.year}",
-    "month_day": lambda day: f"{MONTHS[day.month - 1]} {day.day}, {day.year}",
+    "day_month": lambda day: f"{day.day} {MONTHS[day.month - 1]} {day.year:04}",
+    "month_day": lambda day: f"{MONTHS[day.month - 1]} {day.day}, {day.year:04}",
 }
 
 

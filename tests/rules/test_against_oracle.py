@@ -93,7 +93,7 @@ def compare_with_oracle(verdicts, policy, drawn, known):
     return seen
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(trials(), contexts())
 def test_json_arguments(drawn, known):
     recording = to_recording(drawn, known)
@@ -143,7 +143,7 @@ def without_infinity(value):
     return value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_typed_columns(data):
     n = data.draw(st.integers(1, 5))

@@ -77,7 +77,7 @@ def test_names_are_capitals_inside_a_sentence():
     assert keys(text, "quote") == [("quote", "Plan B")]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.dates(min_value=date(1950, 1, 1), max_value=date(2099, 12, 31)))
 def test_every_day_is_read_in_each_of_its_spellings(day):
     month = MONTHS[day.month - 1]
@@ -93,7 +93,7 @@ def test_every_day_is_read_in_each_of_its_spellings(day):
         assert keys(f"Due on {text}", "date") != [("date", later)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.decimals(min_value=0, max_value=10**12, places=2))
 def test_every_amount_is_read_exactly_in_each_of_its_spellings(amount):
     exact = Fraction(amount)
@@ -111,7 +111,7 @@ UNITS_IN_WORDS = (
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 999_999))
 def test_numbers_in_words_are_read(number):
     def below_hundred(n):
@@ -133,7 +133,7 @@ def test_units_convert_exactly():
     assert keys("7 lb") == [("quantity", f"{Fraction(Decimal('453.59237')) * 7} g")]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.text(max_size=80))
 def test_any_text_can_be_read_and_readings_do_not_overlap(text):
     found = read(text).found

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plumbline.base.errors import ParameterError
 from plumbline.rules import CODES, PRESERVED, Facts, Finding, compare_texts, guard
-from plumbline.rules.lexicon import ACTIONS, CLASSES
+from plumbline.rules.lexicon import ACTIONS, BEFORE_A_NUMBER, CLASSES
 
 ORIGINAL = (
     "Please book room B-12 for Dana Reyes on 3 July 2026 at 14:30 for 2 hours, unless it is taken. You must pay at "
@@ -116,7 +116,7 @@ def test_what_is_not_to_be_preserved_is_not_checked(left_out):
         assert found == codes or not found & codes
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_can_be_compared(first, second):
     for finding in compare_texts(first, second):
@@ -124,19 +124,19 @@ def test_any_two_texts_can_be_compared(first, second):
         assert finding.found
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.sampled_from(sorted({phrase for _, phrases in CLASSES.values() for phrase in phrases.split("|")})))
-def test_adding_any_word_of_any_class_is_found(phrase):
+def test_no_word_of_any_class_can_be_added_unseen():
+    phrases = sorted({phrase for _, phrases in CLASSES.values() for phrase in phrases.split("|")})
     original = "The clerk files form B-12 with the desk."
-    changed = f"The clerk {phrase} files form B-12 with the desk."
-    assert not guard(original, changed).accepted, "this word could be added unseen"
+    unseen = [p for p in phrases if guard(original, f"The clerk {p} files form B-12 with the desk.").accepted]
+    assert unseen == []
+    limits = [p for p in BEFORE_A_NUMBER if guard("Pay 5 EUR now.", f"Pay {p} 5 EUR now.").accepted]
+    assert limits == []
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.sampled_from(sorted({form for forms in ACTIONS.values() for form in forms.split()})))
-def test_adding_any_word_of_action_is_found(form):
+def test_no_word_of_action_can_be_added_unseen():
     original = "The clerk files form B-12 with the desk."
-    assert "action_changed" in {f.code for f in compare_texts(original, f"{original} Also {form} it.")}
+    forms = sorted({form for forms in ACTIONS.values() for form in forms.split()})
+    assert [f for f in forms if guard(original, f"{original} Also {f} it.").codes != ("action_changed",)] == []
 
 
 def test_a_finding_has_a_known_code():

@@ -23,7 +23,7 @@ def first(seed, *names):
     return int(stream(seed, *names).integers(2**62))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(NAMES, NAMES, st.integers(0, 2**70), st.integers(0, 2**70))
 def test_different_seeds_or_names_give_different_numbers(one, other, seed, another):
     same = one == other and seed == another
