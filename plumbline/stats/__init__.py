@@ -44,7 +44,7 @@ from plumbline.stats.operating import (
 from plumbline.stats.paired import CompatiblePairing, PairTable, mcnemar, mcnemar_compatible, pair_table
 from plumbline.stats.paired_intervals import newcombe_paired, paired_equivalence, tango
 from plumbline.stats.permutation import permutation_means
-from plumbline.stats.plan import Plan, PlanScenario, plan_runs
+from plumbline.stats.plan import PlanScenario, RunsPlan, plan_runs
 from plumbline.stats.planning import GatePower, gate_failures, pass_probability, runs_for_power, runs_needed
 from plumbline.stats.planning_two_arms import noninferiority_clean_runs, noninferiority_runs, questions_needed
 from plumbline.stats.proportions import clopper_pearson, proportion, proportion_bounds, wilson
@@ -85,9 +85,9 @@ __all__ = [
     "MonteCarloCheck",
     "PairTable",
     "PassK",
-    "Plan",
     "PlanScenario",
     "RhoScenario",
+    "RunsPlan",
     "SuiteMiss",
     "WorstCase",
     "adjust",

@@ -13,7 +13,7 @@ from plumbline.stats.estimate import Result
 from plumbline.stats.planning import GatePower, pass_probability, runs_for_power, runs_needed
 from plumbline.stats.simultaneous import per_cell_level
 
-__all__ = ["Plan", "PlanScenario", "plan_runs"]
+__all__ = ["PlanScenario", "RunsPlan", "plan_runs"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class PlanScenario(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Result):
+class RunsPlan(Result):
     """Runs that a gate needs, per cell and in all, for these tasks and for tasks like these.
 
     ``clean_runs`` is the fewest runs that pass without a failure, and ``clean_pass`` how likely an agent of the assumed
@@ -94,7 +94,7 @@ def plan_runs(
     method: str = "clopper_pearson",
     confidence: float = 0.95,
     sidedness: str = "lower",
-) -> Plan:
+) -> RunsPlan:
     """Answer "how many runs?" for a gate on a lower bound.
 
     Parameters
@@ -120,7 +120,7 @@ def plan_runs(
 
     Returns
     -------
-    Plan
+    RunsPlan
         Runs needed for these tasks, a clean gate's chance, and the tasks needed for tasks like these.
 
     Raises
@@ -148,7 +148,7 @@ def plan_runs(
     planned = None
     if have is not None:
         planned = pass_probability(rate, have * each, wall, method=method, confidence=level, sidedness=sidedness)
-    return Plan(
+    return RunsPlan(
         threshold=wall,
         true_rate=rate,
         power=power,
