@@ -67,4 +67,4 @@ def _folder(given: str | Path | None, variable: str, name: str) -> Path:
         found, origin = root / name, "of the checkout"
     if not found.is_dir():
         raise NotFoundError(f"the {name} folder {found} ({origin}) does not exist; give an existing one")
-    return found
+    return found.absolute()

@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 import webbrowser
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plumbline.study import Study, StudyRun
+    from plumbline.study import StudyRun
 
 __all__ = ["register"]
 
@@ -37,8 +38,9 @@ def _demo(arguments: argparse.Namespace) -> int:
     if not studies:
         raise InputError("there is no study here to show")
     studies.sort(key=lambda study: (int(study.spec.get("order", 100)), study.name))
-    with ThreadPoolExecutor(max_workers=2) as pool:  # each study runs in a kernel of its own
-        done = list(pool.map(lambda study: _run(study, arguments.out), studies))
+    # Processes, not threads: papermill changes the working directory while it runs a notebook.
+    with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
+        done = list(pool.map(_run, [study.name for study in studies], [arguments.out] * len(studies)))
     shown = [
         {
             "study": run.study,
@@ -63,10 +65,10 @@ def _demo(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run(study: Study, out: str) -> StudyRun:
-    from plumbline.study import run_study
+def _run(name: str, out: str) -> StudyRun:
+    from plumbline.study import load_study, run_study
 
     def tell(line: str) -> None:
-        print(f"  {study.name}: {line} …", file=sys.stderr, flush=True)
+        print(f"  {name}: {line} …", file=sys.stderr, flush=True)
 
-    return run_study(study, out=out, progress=tell)
+    return run_study(load_study(name), out=out, progress=tell)

@@ -99,7 +99,7 @@ def run_study(
     if study.is_default(values):
         tell("checking pins")
         pins = check_study(study, values).require()
-    folder = Path(out)
+    folder = Path(out).absolute()  # papermill changes the working directory while it runs
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plumbline-") as scratch:
         tell("running the notebook")
