@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from plumbline.running.clients import AnthropicClient, OpenAICompatibleClient
+from plumbline.running.clients import AnthropicClient, Ledger, OpenAICompatibleClient
 from tests.running.clients.http_help import KEY
 from tests.running.clients.loopback import Provider
 
@@ -33,3 +33,9 @@ def connect(provider):
     yield make
     for client in made:
         client.close()
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / "l.sqlite") as ledger:
+        yield ledger

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -19,45 +18,11 @@ from plumbline.running.clients import (
     ModelFailureError,
     ModelReply,
     ModelRequest,
-    Prices,
-    ScriptedClient,
     Usage,
-    parse_price,
 )
 from plumbline.running.clients.owners import is_alive, this_process
 from plumbline.running.stops import BudgetStopError, HarnessError
-
-PRICES = Prices({"m": parse_price("in=0,out=1000", as_of="2026-11-30")})
-SEVEN = ModelReply("yes", usage=Usage(0, 7))
-"""Costs 0.007 USD; with max_tokens 10 at most 0.010."""
-
-
-def ask(trial: str = "t/0", turn: int = 0, **changed) -> ModelRequest:
-    given = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "settings": {"max_tokens": 10}}
-    return ModelRequest(**(given | changed), trial_id=trial, turn=turn)
-
-
-def client(ledger: Ledger, answer: Callable[[ModelRequest], ModelReply] = lambda request: SEVEN, **more):
-    return LedgeredClient(ScriptedClient(answer), ledger, PRICES, sleep=lambda s: None, **more)
-
-
-class Sampler:
-    """A model that never says the same twice."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self._lock = threading.Lock()
-
-    def complete(self, request: ModelRequest) -> ModelReply:
-        with self._lock:
-            self.asked += 1
-            return ModelReply(f"sample {self.asked}", usage=Usage(0, 7))
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    with Ledger(tmp_path / "l.sqlite") as ledger:
-        yield ledger
+from tests.running.clients.ledger_help import PRICES, SEVEN, Sampler, ask, client
 
 
 def test_weakness_25_eight_threads_do_not_overshoot_the_cap(tmp_path):
