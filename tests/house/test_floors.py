@@ -14,6 +14,7 @@ FLOORS = {
     "compare": 2,
     "stats": 2,
     "rules": 3,
+    "exchange": 3,
     "analysis": 4,
     "running": 4,
     "decide": 5,

@@ -1,0 +1,1 @@
+"""Trace files of other stacks: read into runs, written from them."""
