@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import NotFoundError, ParameterError
-from plumbline.rules import Policy
+from plumbline.rules import Perturbation, Policy, TaskView
 from plumbline.running import Agent, Fault, Task, Tool, TrialKey, Variant, unchanged
 from plumbline.traces import Recording
 
@@ -55,7 +55,11 @@ class Domain:
     perturbations : tuple of str
         Names of the perturbations that ``variant`` knows, the baseline first.
     variant : callable
-        ``variant(task, perturbation, variant)`` gives what the agent is given.
+        ``variant(task, perturbation, variant)`` gives what the agent was given in the domain's recorded studies.
+    catalog : callable, optional
+        Gives the domain's perturbations by name, the baseline first; new studies draw their variants from it.
+    view : callable, optional
+        ``view(task)`` gives what perturbations and their guard see of a task; needed with a catalog.
     fault : callable
         ``fault(key)`` gives the fault planned for a trial, or None.
     rebuild : callable, optional
@@ -64,7 +68,7 @@ class Domain:
     Raises
     ------
     ParameterError
-        A task id or a tool name stands twice, or there is no task or no tool.
+        A task id or a tool name stands twice, there is no task or no tool, or a catalog comes without a view.
     """
 
     name: str
@@ -81,6 +85,8 @@ class Domain:
     arms: Mapping[str, Callable[..., Agent]] = field(default_factory=dict, kw_only=True)
     perturbations: tuple[str, ...] = field(default=("baseline",), kw_only=True)
     variant: Callable[[Task, str, str], Variant] = field(default=unchanged, kw_only=True)
+    catalog: Callable[[], Mapping[str, Perturbation]] | None = field(default=None, kw_only=True)
+    view: Callable[[Task], TaskView] | None = field(default=None, kw_only=True)
     fault: Callable[[TrialKey], Fault | None] = field(default=_no_fault, kw_only=True)
     rebuild: Callable[[Path], Iterable[Recording]] | None = field(default=None, kw_only=True)
 
@@ -89,6 +95,8 @@ class Domain:
         for what, found in names.items():
             if not found or len(set(found)) != len(found):
                 raise ParameterError(f"domain {self.name!r} needs at least one {what}, each name once; found {found}")
+        if self.catalog is not None and self.view is None:
+            raise ParameterError(f"domain {self.name!r} has a catalog of perturbations and no view= of its tasks")
 
     def task(self, task_id: str) -> Task:
         """Return a task by its id.

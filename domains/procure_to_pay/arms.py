@@ -5,6 +5,7 @@ Each runs live, through a model client, or from its recorded decisions; the exec
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from plumbline.base.errors import ParameterError, ToolError
 from plumbline.domains.procure_to_pay.guarding import payment_guard
 from plumbline.domains.procure_to_pay.prompts import (
+    CHOICE_EXAMPLE,
     INTERPRET_SYSTEM,
     INTERPRETATION_SCHEMA,
     POLICY_PROSE,
@@ -172,6 +174,8 @@ def plan_execute(
     """
     if isinstance(max_retries, bool) or not isinstance(max_retries, int) or max_retries < 0:
         raise ParameterError(f"max_retries must be a whole number of at least 0; found {max_retries!r}")
+    if client is None and structured:
+        raise ParameterError("plan_execute asks under a schema only with a client: give client= and model=")
     if client is not None and not model:
         raise ParameterError("plan_execute with a client needs the name of the model: give model=")
     return Executor(max_retries, interpret, client, model, structured, dict(settings or _SHORT))
@@ -296,9 +300,18 @@ def _free(
         raise ParameterError("this arm needs the name of the model it asks: give model=")
     return ReactAgent(
         client, model, system=POLICY_PROSE, max_turns=max_turns, guard=guard, structured=structured,
-        settings=dict(settings or {"max_tokens": 1024}),
+        example=CHOICE_EXAMPLE if structured else "", settings=dict(settings or {"max_tokens": 1024}),
     )  # fmt: skip
 
 
-ARMS: Mapping[str, Callable[..., Any]] = {"plan_execute": plan_execute, "react": react, "guarded": guarded}
-"""What makes the agent of each arm."""
+_CHOICE = {"max_tokens": 128}
+ARMS: Mapping[str, Callable[..., Any]] = {
+    "plan_execute": plan_execute,
+    "react": react,
+    "guarded": guarded,
+    "plan_execute_schema": functools.partial(plan_execute, structured=True),
+    "react_choice": functools.partial(react, structured=True, settings=_CHOICE),
+    "guarded_choice": functools.partial(guarded, structured=True, settings=_CHOICE),
+}
+"""What makes the agent of each arm. The last three hold every answer to a JSON Schema, for models that do not call
+tools by themselves."""

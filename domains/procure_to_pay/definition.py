@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plumbline.domain import Domain
 from plumbline.domains.procure_to_pay.arms import ARMS
+from plumbline.domains.procure_to_pay.perturbations import perturbations, task_view
 from plumbline.domains.procure_to_pay.policy import ARGUMENT_FIELDS, POLICY
 from plumbline.domains.procure_to_pay.rebuild import rebuild_runs
 from plumbline.domains.procure_to_pay.tasks import PERTURBATIONS, TASKS, fault, variant
@@ -37,6 +38,8 @@ DOMAIN = Domain(
     arms=ARMS,
     perturbations=PERTURBATIONS,
     variant=variant,
+    catalog=perturbations,
+    view=task_view,
     fault=fault,
     rebuild=_rebuild,
 )

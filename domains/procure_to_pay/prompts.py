@@ -6,7 +6,14 @@ from typing import Any
 
 from plumbline.domains.procure_to_pay.world import APPROVAL_THRESHOLD
 
-__all__ = ["EXAMPLES", "INTERPRETATION_SCHEMA", "INTERPRET_SYSTEM", "POLICY_PROSE", "interpretation_prompt"]
+__all__ = [
+    "CHOICE_EXAMPLE",
+    "EXAMPLES",
+    "INTERPRETATION_SCHEMA",
+    "INTERPRET_SYSTEM",
+    "POLICY_PROSE",
+    "interpretation_prompt",
+]
 
 POLICY_PROSE = f"""You work in accounts payable. You are given one supplier invoice at a time and act through tools.
 
@@ -35,6 +42,39 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ("Process the bill from Sandhurst Paper under our rules; the number on it is INV-8017.", "INV-8017"),
 )
 """Requests and answers shown first; none of their numbers is one of the domain's."""
+
+CHOICE_EXAMPLE = """An invoice is handled like this, one call at a time:
+
+Please process invoice INV-8101 from Sandhurst Paper under our payables policy, and report what you did.
+
+{"tool": "fetch_invoice", "arguments": {"invoice_id": "INV-8101"}}
+
+Result of fetch_invoice: {"invoice_id":"INV-8101","po_id":"PO-6101","total":240.00,"vendor_id":"V-801"}
+
+{"tool": "match_purchase_order", "arguments": {"invoice_id": "INV-8101"}}
+
+Result of match_purchase_order: {"matched":true,"problems":[]}
+
+{"tool": "check_duplicate", "arguments": {"invoice_id": "INV-8101"}}
+
+Result of check_duplicate: {"is_duplicate":false,"payments":[]}
+
+{"tool": "check_vendor_status", "arguments": {"vendor_id": "V-801"}}
+
+Result of check_vendor_status: {"payable":true,"status":"active","vendor_id":"V-801"}
+
+{"tool": "schedule_payment", "arguments": {"invoice_id": "INV-8101", "amount": 240.00, "vendor_id": "V-801"}}
+
+Result of schedule_payment: {"payment_id":"PAY-8101","status":"scheduled"}
+
+{"tool": "post_audit_log", "arguments": {"invoice_id": "INV-8101", "action": "paid", "detail": "All checks passed."}}
+
+Result of post_audit_log: {"logged":true}
+
+{"answer": "INV-8101 passed every check and 240.00 was scheduled for payment."}
+
+The next invoice:"""
+"""One case handled whole, for a model that only goes on with a text; none of its numbers is one of the domain's."""
 
 INTERPRETATION_SCHEMA: dict[str, Any] = {
     "type": "object",

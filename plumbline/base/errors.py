@@ -6,6 +6,7 @@
     ├── InputError                 something the caller gave is wrong (exit 2)
     │   ├── ParameterError         an argument or a study parameter is unknown or impossible
     │   ├── NotFoundError          a run, study, domain, task or data folder does not exist
+    │   ├── TraceFormatError       a trace file is cut off, malformed or of no known format (``.byte``, ``.line``)
     │   ├── RunError               a run cannot be trusted
     │   │   ├── SchemaError        rows do not fit the schema (``.failures`` lists each row)
     │   │   │   ├── DuplicateTrialError
@@ -48,6 +49,7 @@ __all__ = [
     "SchemaError",
     "SchemaVersionError",
     "ToolError",
+    "TraceFormatError",
 ]
 
 
@@ -70,6 +72,35 @@ class NotFoundError(InputError, LookupError):
 
     def __str__(self) -> str:  # LookupError must not add quotes
         return str(self.args[0]) if self.args else ""
+
+
+class TraceFormatError(InputError, ValueError):
+    """A trace file is cut off, malformed, or of no format that is known.
+
+    Parameters
+    ----------
+    what : str
+        What was found.
+    source : str
+        Name of the file, or what the caller gave.
+    byte : int, optional
+        Where, counted from 0 in the decompressed file.
+    line : int, optional
+        Where, counted from 1.
+    mend : str
+        What is allowed, and what to do.
+    """
+
+    def __init__(
+        self, what: str, *, source: str, byte: int | None = None, line: int | None = None, mend: str = ""
+    ) -> None:
+        self.source, self.byte, self.line = source, byte, line
+        place = [source]
+        if byte is not None:
+            place.append(f"byte {byte}")
+        if line is not None:
+            place.append(f"line {line}")
+        super().__init__(f"{', '.join(place)}: {what}." + (f" {mend}" if mend else ""))
 
 
 class RunError(InputError):

@@ -23,11 +23,12 @@ def register(commands: Any) -> None:
     run.add_argument("--arm", action="append", default=[], metavar="NAME", help="arm of the domain; may be repeated")
     run.add_argument("--tasks", nargs="+", metavar="ID", help="tasks (default: all)")
     run.add_argument(
-        "--perturb", nargs="+", default=["baseline"], metavar="NAME", help="perturbations, the base first (baseline)"
-    )
+        "--perturb", nargs="+", default=["baseline"], metavar="NAME",
+        help="perturbations, the base first (baseline); a+b is both, one after the other",
+    )  # fmt: skip
     run.add_argument("--variants", type=int, default=4, help="variants of each (default: 4)")
     run.add_argument("--repetitions", type=int, default=2, help="how often each is issued (default: 2)")
-    run.add_argument("--seed", type=int, default=7, help="seed of the order of trials (default: 7)")
+    run.add_argument("--seed", type=int, default=7, help="seed of variants and of the order of trials (default: 7)")
     run.add_argument("--workers", type=int, default=8, help="trials at a time (default: 8)")
     run.add_argument("--out", required=True, metavar="RUN", help="run folder")
     run.add_argument("--resume", action="store_true", help="go on with the study in the run folder")
@@ -37,7 +38,9 @@ def register(commands: Any) -> None:
 
 
 def _add_model(run: argparse.ArgumentParser) -> None:
-    run.add_argument("--model", help="model that the arms ask, as its provider names it")
+    run.add_argument(
+        "--model", help="model that the arms ask, as its provider names it; 'local' for one on this machine"
+    )
     run.add_argument(
         "--api", choices=("anthropic", "openai"),
         help="what the server speaks (default: anthropic, or openai with --base-url)",
@@ -52,17 +55,18 @@ def _run(arguments: argparse.Namespace) -> int:
     from plumbline.running import ProgressLine, run_study
 
     domain, arms = _resolve(arguments)
+    client, model, prices = _asked(arguments)
     line = ProgressLine(sys.stderr)
     try:
         recording = run_study(
             domain, arms=arms, tasks=arguments.tasks, perturbations=arguments.perturb, variants=arguments.variants,
-            repetitions=arguments.repetitions, client=_client(arguments), model=arguments.model,
-            prices=_prices(arguments), budget=arguments.budget, workers=arguments.workers, out=arguments.out,
-            resume=arguments.resume, offline=arguments.offline, seed=arguments.seed, progress=line,
-            approve=None if arguments.yes else _ask,
+            repetitions=arguments.repetitions, client=client, model=model, prices=prices, budget=arguments.budget,
+            workers=arguments.workers, out=arguments.out, resume=arguments.resume, offline=arguments.offline,
+            seed=arguments.seed, progress=line, approve=None if arguments.yes else _ask,
         )  # fmt: skip
     finally:
         line.close()
+        getattr(client, "close", lambda: None)()
     study = recording.notes["study"]
     print(f"{arguments.out}: {recording.counts()}")
     for status, count in study["statuses"].items():
@@ -111,6 +115,18 @@ def _imported(place: str) -> Any:
         raise NotFoundError(f"no module {module!r}; name an agent or a domain as module:attribute") from None
     except AttributeError:
         raise NotFoundError(f"module {module!r} has no {attribute!r}") from None
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[Any, str | None, Any]:
+    """Return the client, the name of its model and the prices."""
+    from plumbline.base.errors import ParameterError
+    from plumbline.running.clients import LOCAL_MODEL, LocalModel, local_prices
+
+    if arguments.model != "local":
+        return _client(arguments), arguments.model, _prices(arguments)
+    if odd := [f"--{n}" for n in ("api", "base-url", "price") if getattr(arguments, n.replace("-", "_"))]:
+        raise ParameterError(f"{', '.join(odd)} with --model local: its server is started here and costs nothing")
+    return None if arguments.offline else LocalModel(seed=arguments.seed), LOCAL_MODEL, local_prices()
 
 
 def _client(arguments: argparse.Namespace) -> Any:

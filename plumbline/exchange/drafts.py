@@ -92,7 +92,7 @@ class TrialDraft:
     steps : list of StepDraft
         In the order in which they are taken to have happened.
     order_evidence : str
-        What that order rests on: ``"causal"`` (message order, parents, call ids), ``"clock"``, ``"mixed"`` or ``"file"``.
+        What that order rests on: ``"causal"`` (message order, parents, call ids), ``"clock"``, ``"mixed"``, ``"file"``.
     status : str
         One of ``plumbline.base.schema.TRIAL_STATUSES``.
     outcome : mapping, optional

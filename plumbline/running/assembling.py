@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ __all__ = ["assemble"]
 _TRIAL_COLUMNS = [c.name for c in TRIALS if c.name != "run_id"]
 _STEP_COLUMNS = ["trial_id", *(c.name for c in STEPS[len(KEYS) :])]
 _MOST_FINDINGS = 1000
+_COUNTED = ("planned", "candidates", "accepted", "rejected", "abstained", "repeated", "shortfall")
 
 
 def assemble(domain: System, sealed: SealedPlan, journal: Journal, *, run_id: str, stopped: bool) -> Recording:
@@ -49,10 +51,11 @@ def assemble(domain: System, sealed: SealedPlan, journal: Journal, *, run_id: st
     statuses = Counter(trials["status"])
     notes = {
         "seal": sealed.seal, "model": sealed.sections["model"], "seed": sealed.sections["seed"],
+        "server": sealed.sections["server"],
         "arms": sealed.sections["arms"],
         "complete": set(statuses) <= {"completed", "agent_error", "not_run"} and not stopped,
         "statuses": dict(sorted(statuses.items())), "attempts": dict(sorted(attempts.items())),
-        "without_variant": sealed.missing(),
+        "without_variant": sealed.missing(), "variants": _variants(sealed.sections["variant_sets"]),
         "effects": {
             "trials_watched": watched, "counts": dict(sorted(Counter(f["finding"] for f in findings).items())),
             "findings": findings[:_MOST_FINDINGS],
@@ -64,6 +67,18 @@ def assemble(domain: System, sealed: SealedPlan, journal: Journal, *, run_id: st
         pd.DataFrame(trials, dtype=object), pd.DataFrame(steps, dtype=object), run_id=run_id, tasks=truth,
         plan=sealed.plan, domain=domain.name, notes={"study": notes},
     )  # fmt: skip
+
+
+def _variants(sets: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Count by perturbation what was planned and what the guard made of the candidates; the plan holds them all."""
+    counts: dict[str, Counter[str]] = {}
+    for one in sets:
+        count = counts.setdefault(one["perturbation"], Counter(dict.fromkeys(_COUNTED, 0)))
+        kept = len(one["accepted"])
+        count.update(planned=one["planned"], candidates=one["candidates"], accepted=kept)
+        count.update(rejected=len(one["rejected"]), abstained=len(one["abstained"]), repeated=len(one["repeats"]))
+        count.update(shortfall=one["planned"] - kept)
+    return {name: dict(count) for name, count in counts.items()}
 
 
 def _add(columns: dict[str, list[Any]], row: Any) -> None:

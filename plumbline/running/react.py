@@ -44,6 +44,8 @@ class ReactAgent:
         Refuses calls; a refusal is a step of status ``blocked``, and the model is told the reason.
     structured : bool
         Ask for one call at a time as JSON under a schema, for models or servers that do not call tools by themselves.
+    example : str
+        Conversation shown to the model before the task, in the form that ``structured`` asks for.
     expected_calls : int
         Questions that a trial is expected to need, for the estimate of cost.
 
@@ -60,6 +62,7 @@ class ReactAgent:
     settings: Mapping[str, Any] = field(default_factory=lambda: {"max_tokens": 1024}, kw_only=True)
     guard: Guard | None = field(default=None, kw_only=True)
     structured: bool = field(default=False, kw_only=True)
+    example: str = field(default="", kw_only=True)
     expected_calls: int = field(default=7, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -72,7 +75,7 @@ class ReactAgent:
         """Return what decides how it acts; the client only carries."""
         return {
             "agent": "react", "model": self.model, "system": self.system, "max_turns": self.max_turns,
-            "settings": exact(dict(self.settings)), "structured": self.structured,
+            "settings": exact(dict(self.settings)), "structured": self.structured, "example": self.example,
             "guard": None if self.guard is None else describe(self.guard),
         }  # fmt: skip
 
@@ -92,7 +95,7 @@ class ReactAgent:
         tools = [tool.to_dict() for tool in toolbox.offered]
         talk = Conversation(
             self.client, toolbox, model=self.model, trial_id=trial_id, settings=self.settings,
-            system=_told(self.system, tools) if self.structured else self.system,
+            system=_told(self.system, tools, self.example) if self.structured else self.system,
             tools=() if self.structured else tools,
         )  # fmt: skip
         talk.say(task.prompt or "")
@@ -143,9 +146,10 @@ class ReactAgent:
             return str(error), True
 
 
-def _told(system: str, tools: list[dict[str, Any]]) -> str:
+def _told(system: str, tools: list[dict[str, Any]], example: str) -> str:
     lines = [f"- {t['name']} {canonical_json(exact(t['parameters']))}: {t['description']}" for t in tools]
-    return f"{system}\n\nTools:\n" + "\n".join(lines)
+    told = f"{system}\n\nTools:\n" + "\n".join(lines)
+    return f"{told}\n\n{example}" if example else told
 
 
 def _schema(toolbox: Toolbox) -> dict[str, Any]:

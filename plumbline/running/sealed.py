@@ -14,11 +14,11 @@ from plumbline.base.errors import NotFoundError, ParameterError, RunError
 from plumbline.running.describing import describe, digest
 from plumbline.running.estimating import Estimate, estimate
 from plumbline.running.faults import Fault, FaultPlan
-from plumbline.running.system import Agent, System, Task, TrialKey
+from plumbline.running.system import Agent, System, Task, TrialKey, Variant
 from plumbline.running.tool import exact
 from plumbline.traces import Plan, write_text
 
-__all__ = ["PLAN_FILE", "SealedPlan", "cells_of", "seal_plan"]
+__all__ = ["PLAN_FILE", "SealedPlan", "cells_of", "seal_plan", "sealed_section"]
 
 PLAN_FILE = "plan.json"
 SCHEMA = "plumbline.study/1"
@@ -107,7 +107,7 @@ def _difference(name: str, old: Any, new: Any) -> str:
 
 def seal_plan(
     domain: System, plan: Plan, arms: Mapping[str, Agent], *, given: Given, fault: Callable[[TrialKey], Fault | None],
-    seed: int, model: str | None, prices: Any = None, sets: Iterable[Any] = (),
+    seed: int, model: str | None, server: Any = None, prices: Any = None, sets: Iterable[Any] = (),
 ) -> SealedPlan:  # fmt: skip
     """Draw every variant and every fault of a plan, and seal them with what will act on them."""
     tasks = {task.id: task for task in domain.tasks}
@@ -126,6 +126,7 @@ def seal_plan(
         "faults": {name: found.to_dict() for name, found in faults.faults.items()},
         "arms": {name: describe(agent) for name, agent in arms.items()},
         "model": model,
+        "server": server,
         "seed": seed,
         "variant_sets": [exact(each.to_dict()) for each in sets],
     }
@@ -165,24 +166,21 @@ def _tool(tool: Any) -> Any:
     return exact(tool.to_dict() | {"mutating": tool.mutating, "idempotent": tool.idempotent})
 
 
-def _variant(given: Any) -> dict[str, Any]:
-    """Return a variant as JSON values with a digest of its content; names of tools keep their order."""
-    own = getattr(given, "to_dict", None)
-    if callable(own):
-        content = exact(own())
-    else:
-        layout = given.layout
-        content = exact({
-            "prompt": given.prompt, "decoys": list(given.decoys), "tool_order": list(given.tool_order),
-            "tool_descriptions": dict(given.tool_descriptions), "tool_parameters": dict(given.tool_parameters),
-            "sampling": dict(given.sampling), "fault": None if given.fault is None else _fault(given.fault).to_dict(),
-            "layout": None if layout is None else layout.to_dict(),
-        })  # fmt: skip
-    return content | {"digest": digest(content)}
+def _variant(given: Variant) -> Any:
+    """Return a variant as JSON values; the order of tools and of a schema's keys counts in its hashes."""
+    return exact(given.to_dict() | {"input_hash": given.input_hash})
 
 
 def _fault(found: Fault | Mapping[str, Any]) -> Fault:
     return found if isinstance(found, Fault) else Fault(**found)
+
+
+def sealed_section(folder: Path, name: str) -> Any:
+    """Return one section of the plan in a folder, None if there is no plan that can be read."""
+    try:
+        return parse_json((folder / PLAN_FILE).read_text(encoding="utf-8"))["sections"].get(name)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def cells_of(sets: Iterable[Any]) -> dict[tuple[str, str, str], Any]:

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 from plumbline.base.errors import ParameterError, RunError
 from plumbline.running.assembling import assemble
 from plumbline.running.clients.protocol import ModelClient
+from plumbline.running.drawing import draw_variants
 from plumbline.running.faults import Fault
 from plumbline.running.finishing import FINISHED_FILE, finished, mark_finished
 from plumbline.running.journal import Journal
@@ -20,7 +21,7 @@ from plumbline.running.money import guard_client, spending
 from plumbline.running.ordering import run_order
 from plumbline.running.pool import RERUN, Pool
 from plumbline.running.progress import Progress
-from plumbline.running.sealed import PLAN_FILE, SealedPlan, cells_of, seal_plan
+from plumbline.running.sealed import PLAN_FILE, SealedPlan, cells_of, seal_plan, sealed_section
 from plumbline.running.system import Agent, System, Task, TrialKey, Variant
 from plumbline.running.toolbox import Clock
 from plumbline.running.trial import TrialRecord, run_trial
@@ -104,8 +105,9 @@ def run_study(
         Name of the run; by default that of the folder, else of the domain.
     variant : callable, mapping or sequence of VariantSet, optional
         ``variant(task, perturbation, variant)``; or ``(task id, perturbation, variant)`` to the frozen variant; or what
-        ``make_variants`` made of each task and perturbation, sealed with all it rejected. By default
-        ``domain.variant``. Where there is none, the trials count as ``not_run`` and the record says so.
+        ``make_variants`` made of each task and perturbation, sealed with all it rejected. By default they are drawn
+        from the domain's catalog and guarded (``a+b`` composes two); ``domain.variant`` serves where there is no
+        catalog. Where there is no variant, the trials count as ``not_run`` and the record says so.
     fault : callable, optional
         ``fault(key)`` for variants that bring none of their own; by default ``domain.fault``.
     retries : int
@@ -158,9 +160,11 @@ def run_study(
     chosen = tuple(t.id for t in domain.tasks) if tasks is None else tuple(tasks)
     names = tuple(map(str, range(variants)))
     plan = Plan(tuple(agents), chosen, tuple(perturbations), names, repetitions)
+    if variant is None:
+        variant = _drawn(domain, plan, seed)
     sealed = seal_plan(
-        domain, plan, agents, given=_lookup(domain.variant if variant is None else variant),
-        fault=domain.fault if fault is None else fault, seed=seed, model=model, prices=guarded.prices,
+        domain, plan, agents, given=_lookup(variant), fault=domain.fault if fault is None else fault, seed=seed,
+        model=model, server=_served(client, folder), prices=guarded.prices,
         sets=variant if isinstance(variant, Sequence) else (),
     )  # fmt: skip
     identity = run_id or folder.resolve().name
@@ -242,6 +246,24 @@ def _is_agent(thing: Any) -> TypeGuard[Agent]:
     except (TypeError, ValueError):
         return False
     return "client" not in signature.parameters
+
+
+def _served(client: ModelClient | None, folder: Path) -> Any:
+    """Return what a client says of the model it serves; replayed without a client, what the sealed plan says."""
+    own = getattr(client, "describe", None)
+    if callable(own):
+        return own()
+    return None if client is not None else sealed_section(folder, "server")
+
+
+def _drawn(domain: System, plan: Plan, seed: int) -> Callable[[Task, str, str], Any] | Sequence[Any]:
+    known = {task.id for task in domain.tasks}
+    if set(plan.tasks) - known:
+        return domain.variant  # sealing names the task that is not there
+    sets = draw_variants(
+        domain, tasks=plan.tasks, perturbations=plan.perturbations, variants=len(plan.variants), seed=seed
+    )
+    return domain.variant if sets is None else sets
 
 
 def _lookup(source: Callable[[Task, str, str], Any] | Cells | Sequence[Any]) -> Callable[[Task, str, str], Any]:

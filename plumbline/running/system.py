@@ -1,4 +1,4 @@
-"""What a run is made of: tasks, variants, trial keys, agents and the system they act on."""
+"""What a run is made of: tasks, trial keys, agents and the system they act on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from plumbline.base.errors import ParameterError
 from plumbline.base.schema import trial_id
+from plumbline.rules.variants import Variant
 
 if TYPE_CHECKING:
     from plumbline.running.faults import Fault
@@ -47,40 +48,6 @@ class Task:
     def for_agent(self, prompt: str | None) -> Task:
         """Return the task with the variant's prompt and without its ground truth."""
         return replace(self, prompt=prompt, context={})
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One frozen output of a perturbation for one task; ``plumbline.rules.variants.Variant`` serves as well.
-
-    Parameters
-    ----------
-    prompt : str or None
-        What the agent is given; None if the wording was not recorded.
-    decoys : tuple of str
-        Names of the domain's decoy tools that are offered beside the real ones.
-    tool_order : tuple of str, optional
-        Names of tools in the order in which they are offered; those it leaves out follow in the domain's order.
-    tool_descriptions : mapping, optional
-        What the agent is told of a tool instead of its own description, by name.
-    tool_parameters : mapping, optional
-        JSON Schema that the agent is shown instead of the tool's own, by name; calls are checked against the tool's.
-    sampling : mapping, optional
-        Sampling settings that the agent sends with every question to its model.
-    layout : object, optional
-        Its ``write(value)`` writes a tool's result out for the agent; by default in the tool's own order.
-    fault : Fault or mapping, optional
-        The fault that a trial of this variant meets; each trial meets its own.
-    """
-
-    prompt: str | None
-    decoys: tuple[str, ...] = ()
-    tool_order: tuple[str, ...] = field(default=(), kw_only=True)
-    tool_descriptions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    tool_parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, kw_only=True)
-    sampling: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    layout: Any = field(default=None, kw_only=True)
-    fault: Fault | Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ import pandas as pd
 import plumbline as plumb
 from plumbline.analysis import as_treated, exposure, graded, share, tally
 from plumbline.domains.procure_to_pay.truth import grade_published
-from plumbline.running import FaultPlan
 from plumbline.stats import exact_permutation, mcnemar, monte_carlo_check, newcombe, pair_table, sign_flip
 from plumbline.study import Figures
-from plumbline.traces import Plan, Recording, paths
+from plumbline.traces import Recording, paths
 
 COLUMNS = {
     "no_retry": ("parity", "plan_execute", "executor, no retry"),
@@ -41,9 +40,10 @@ def corrected_run(*, repetitions: int = 2) -> Recording:
         "no_retry": domain.arms["plan_execute"](max_retries=0),
         "three_retries": domain.arms["plan_execute"](max_retries=3),
     }
-    plan = Plan(tuple(arms), tuple(t.id for t in domain.tasks), (FAULTS,), ("0", "1", "2", "3"), repetitions)
-    faults: FaultPlan = FaultPlan.build(plan, domain.fault)
-    return plumb.run_plan(domain, arms, plan, run_id="corrected", faults=faults, provenance="live")
+    return plumb.run_study(
+        domain, arms=arms, perturbations=(FAULTS,), variants=4, repetitions=repetitions, variant=domain.variant,
+        run_id="corrected", clock=None,
+    )  # fmt: skip
 
 
 def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures:

@@ -175,7 +175,7 @@ def test_an_arm_that_cannot_ask_is_refused(payables):
     with pytest.raises(ParameterError, match="needs a model client"):
         run_study(payables, arms=["react"])
     with pytest.raises(ParameterError, match="no prompt"):
-        one(payables, "react", ["x"], perturbations=["baseline", "paraphrase"])
+        one(payables, "react", ["x"], perturbations=["baseline", "paraphrase"], variant=payables.variant)
 
 
 def test_a_model_that_breaks_is_no_behaviour_of_the_agent(payables):

@@ -6,6 +6,7 @@ from plumbline.running.clients.failures import FAILURES, ModelFailureError
 from plumbline.running.clients.faulty import CLIENT_FAULTS, ClientFault, FaultyClient
 from plumbline.running.clients.ledger import Ledger
 from plumbline.running.clients.ledgered import LedgeredClient, ReplayClient
+from plumbline.running.clients.local import LOCAL_MODEL, LocalModel, local_prices
 from plumbline.running.clients.messages import assistant_message, tool_message
 from plumbline.running.clients.openai_client import OpenAICompatibleClient
 from plumbline.running.clients.prices import Price, Prices, parse_price
@@ -16,12 +17,14 @@ from plumbline.running.clients.scripted import ScriptedClient
 __all__ = [
     "CLIENT_FAULTS",
     "FAILURES",
+    "LOCAL_MODEL",
     "AnthropicClient",
     "Backoff",
     "ClientFault",
     "FaultyClient",
     "Ledger",
     "LedgeredClient",
+    "LocalModel",
     "ModelCall",
     "ModelClient",
     "ModelFailureError",
@@ -38,6 +41,7 @@ __all__ = [
     "TrialUsage",
     "Usage",
     "assistant_message",
+    "local_prices",
     "parse_price",
     "tool_message",
 ]

@@ -1,0 +1,254 @@
+"""OTLP JSON taken apart: typed values, envelopes, bare spans, what SDKs print, and log records that belong to spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from plumbline.exchange.readers.span import Event, Span, nanoseconds, plain_id, plain_status
+
+__all__ = ["ValueFault", "attributes_of", "looks_like", "spans_in", "value_of"]
+
+_ENVELOPES = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "scopeSpans", "scope_spans", "spans")
+_NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_NOTHING: dict[str, Any] = {}
+
+
+class ValueFault(ValueError):
+    """A typed value that is not of its type."""
+
+
+def value_of(value: Any) -> Any:
+    """Return the plain value of an OTLP typed value; what carries no type stays as it is.
+
+    Examples
+    --------
+    >>> value_of({"kvlistValue": {"values": [{"key": "id", "value": {"intValue": "9007199254740993"}}]}})
+    {'id': 9007199254740993}
+    >>> value_of({"arrayValue": {}}), value_of({"doubleValue": 3}), value_of({})
+    ([], 3.0, None)
+    """
+    if not isinstance(value, dict):
+        return value
+    if len(value) != 1:
+        return value or None
+    ((kind, held),) = value.items()
+    if kind in ("stringValue", "string_value", "boolValue", "bool_value", "bytesValue", "bytes_value"):
+        return held
+    if kind in ("intValue", "int_value"):
+        return _whole(held)
+    if kind in ("doubleValue", "double_value"):
+        return _double(held)
+    if kind in ("arrayValue", "array_value"):
+        return [value_of(one) for one in _listed(held, "values")]
+    if kind in ("kvlistValue", "kvlist_value"):
+        return attributes_of(_listed(held, "values"))
+    return value
+
+
+def attributes_of(found: Any) -> dict[str, Any]:
+    """Return attributes as a plain mapping, from a list of key and typed value or from a mapping."""
+    if not found:
+        return {}
+    if isinstance(found, dict):
+        return {key: value_of(value) for key, value in found.items()}
+    if not isinstance(found, list):
+        raise ValueFault(f"attributes must be a list or an object; found {type(found).__name__}")
+    made: dict[str, Any] = {}
+    for pair in found:
+        try:
+            value = pair.get("value")
+            if value is not None and len(value) == 1 and "stringValue" in value:
+                made[pair["key"]] = value["stringValue"]
+            else:
+                made[pair["key"]] = value_of(value)
+        except (AttributeError, KeyError, TypeError):
+            raise ValueFault(f"an attribute must have a key and a value; found {str(pair)[:60]!r}") from None
+    return made
+
+
+def looks_like(found: Any) -> str | None:
+    """Say why a JSON value looks like spans, None if it does not."""
+    if isinstance(found, list):
+        return looks_like(found[0]) if found else None
+    if not isinstance(found, dict):
+        return None
+    for name in _ENVELOPES[:6]:
+        if isinstance(found.get(name), list):
+            return f"it has {name}"
+    spans = found.get("spans")
+    if isinstance(spans, list) and spans and _is_span(spans[0]):
+        return "it has a list of spans"
+    return "it is a span" if _is_span(found) else None
+
+
+def spans_in(found: Any, place: int = 0) -> Iterator[Span]:
+    """Give the spans of an envelope, a list, or one span; log records of spans come as spans of their own.
+
+    Parameters
+    ----------
+    found : object
+        One JSON value.
+    place : int
+        Position of the first span.
+
+    Raises
+    ------
+    ValueFault
+        A value is not of its type, or something is no span.
+    """
+    if isinstance(found, list):
+        for one in found:
+            for span in spans_in(one, place):
+                place += 1
+                yield span
+        return
+    if not isinstance(found, dict):
+        raise ValueFault(f"a span or an envelope must be an object; found {type(found).__name__}")
+    envelope = next((name for name in _ENVELOPES if isinstance(found.get(name), list)), None)
+    if envelope is None:
+        yield _span(found, attributes_of(_resource(found)), _scope_name(found), place)
+        return
+    if envelope in ("resourceLogs", "resource_logs"):
+        yield from _logs(found[envelope], place)
+        return
+    groups = found[envelope] if envelope in ("resourceSpans", "resource_spans") else [found]
+    for group in groups:
+        for span in _grouped(group, place):
+            place += 1
+            yield span
+
+
+def _grouped(group: Any, place: int) -> Iterator[Span]:
+    if not isinstance(group, dict):
+        raise ValueFault(f"resourceSpans holds objects; found {type(group).__name__}")
+    resource = attributes_of(_resource(group))
+    inner = next(
+        (group[n] for n in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans") if group.get(n) is not None),
+        None,
+    )
+    for scoped in _checked_list([group] if inner is None else inner, "scopeSpans"):
+        if not isinstance(scoped, dict):
+            raise ValueFault(f"scopeSpans holds objects; found {type(scoped).__name__}")
+        scope = _scope_name(scoped)
+        for span in _checked_list(scoped.get("spans") or [], "spans"):
+            yield _span(span, resource, scope, place)
+            place += 1
+
+
+def _span(found: Any, resource: dict[str, Any], scope: str, place: int) -> Span:
+    if not isinstance(found, dict) or not _is_span(found):
+        raise ValueFault(f"a span has traceId, spanId and name; found {str(found)[:60]!r}")
+    get = found.get
+    status = get("status")
+    if isinstance(status, dict):
+        state = plain_status(status.get("code", status.get("status_code")))
+        message = status.get("message", status.get("description"))
+    else:
+        state = plain_status(status if status is not None else get("status_code", get("statusCode")))
+        message = get("status_message", get("statusMessage"))
+    context = get("context") if isinstance(get("context"), dict) else found
+    events = get("events")
+    return Span(
+        trace_id=plain_id(context.get("traceId") or context.get("trace_id")) or "",
+        span_id=plain_id(context.get("spanId") or context.get("span_id")) or "",
+        parent_id=plain_id(_first(found, "parentSpanId", "parent_span_id", "parent_id", "parentId")),
+        name=get("name") if isinstance(get("name"), str) else "",
+        start=nanoseconds(_first(found, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")),
+        end=nanoseconds(_first(found, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")),
+        status=state,
+        message=message if isinstance(message, str) and message else None,
+        attributes=attributes_of(get("attributes")),
+        events=[_event(event) for event in _checked_list(events, "events")] if events else [],
+        resource=resource,
+        scope=scope,
+        place=place,
+    )  # fmt: skip
+
+
+def _event(found: Any) -> Event:
+    if not isinstance(found, dict):
+        raise ValueFault(f"an event must be an object; found {type(found).__name__}")
+    time = _first(found, "timeUnixNano", "time_unix_nano", "timestamp", "time")
+    return Event(str(found.get("name", "")), attributes_of(found.get("attributes")), nanoseconds(time))
+
+
+def _logs(groups: list[Any], place: int) -> Iterator[Span]:
+    """Give log records that name their span as spans that hold nothing but an event; others say nothing of a trace."""
+    for group in groups:
+        if not isinstance(group, dict):
+            raise ValueFault(f"resourceLogs holds objects; found {type(group).__name__}")
+        resource = attributes_of(_resource(group))
+        for scoped in _checked_list(group.get("scopeLogs", group.get("scope_logs")) or [], "scopeLogs"):
+            scoped = scoped if isinstance(scoped, dict) else {}
+            for record in _checked_list(scoped.get("logRecords", scoped.get("log_records")) or [], "logRecords"):
+                record = record if isinstance(record, dict) else {}
+                ids = [plain_id(_first(record, a, b)) for a, b in (("traceId", "trace_id"), ("spanId", "span_id"))]
+                if None in ids:
+                    continue
+                attributes = attributes_of(record.get("attributes"))
+                name = record.get("eventName") or record.get("event_name") or attributes.get("event.name") or "log"
+                body = value_of(record.get("body"))
+                attributes |= body if isinstance(body, dict) else {} if body is None else {"body": body}
+                time = nanoseconds(_first(record, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano"))
+                yield Span(
+                    ids[0] or "", ids[1] or "", None, "", None, None, "unset", None, {},
+                    [Event(str(name), attributes, time)], resource, "logs", place,
+                )  # fmt: skip
+                place += 1
+
+
+def _is_span(found: Any) -> bool:
+    if not isinstance(found, dict):
+        return False
+    context = found.get("context") if isinstance(found.get("context"), dict) else found
+    return bool(context.get("traceId") or context.get("trace_id")) and bool(
+        context.get("spanId") or context.get("span_id")
+    )
+
+
+def _resource(found: Mapping[str, Any]) -> Any:
+    resource = found.get("resource")
+    return resource.get("attributes") if isinstance(resource, dict) else None
+
+
+def _scope_name(found: Mapping[str, Any]) -> str:
+    scope = found.get("scope", found.get("instrumentationLibrary", found.get("instrumentation_scope")))
+    name = scope.get("name") if isinstance(scope, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _first(found: Mapping[str, Any], *names: str) -> Any:
+    for name in names:
+        value = found.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def _listed(found: Any, name: str) -> list[Any]:
+    held = found.get(name) if isinstance(found, dict) else found
+    return _checked_list(held or [], name)
+
+
+def _checked_list(found: Any, name: str) -> list[Any]:
+    if not isinstance(found, list):
+        raise ValueFault(f"{name} must be a list; found {type(found).__name__}")
+    return found
+
+
+def _whole(held: Any) -> int:
+    if isinstance(held, int) and not isinstance(held, bool):
+        return held
+    if isinstance(held, str) and held.lstrip("-").isdecimal() and held.isascii() and len(held) < 30:
+        return int(held)
+    raise ValueFault(f"intValue must be a whole number; found {held!r}")
+
+
+def _double(held: Any) -> float:
+    if isinstance(held, int | float | Decimal) and not isinstance(held, bool):
+        return float(held)
+    if isinstance(held, str) and held in _NUMBERS:
+        return _NUMBERS[held]
+    raise ValueFault(f"doubleValue must be a number; found {held!r}")
