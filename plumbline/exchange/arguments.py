@@ -62,7 +62,7 @@ def read_arguments(found: object) -> Any:
         return {}
     if isinstance(found, bytes):
         try:
-            found = found.decode("utf-8")
+            return read_arguments(found.decode("utf-8"))
         except UnicodeDecodeError:
             return Unreadable(found.decode("utf-8", "backslashreplace"), "not UTF-8")
     if isinstance(found, str):

@@ -12,7 +12,7 @@ from typing import Any
 
 from plumbline.show.theme import FONT, MONO, css_chart_colours, css_variables
 
-__all__ = ["Html", "escape", "output_css", "squeeze", "strip_styles", "template_text"]
+__all__ = ["Html", "escape", "output_css", "squeeze", "strip_styles", "template_text", "visible"]
 
 _STYLE = re.compile(r"<style data-plumbline>.*?</style>\s*", re.DOTALL)
 
@@ -59,7 +59,18 @@ def escape(value: object) -> str:
     >>> escape('</script><b a="1">')
     '&lt;/script&gt;&lt;b a=&quot;1&quot;&gt;'
     """
-    return html.escape("".join(map(_visible, str(value))), quote=True)
+    return html.escape(visible(value), quote=True)
+
+
+def visible(value: object) -> str:
+    """Return text in which control characters and the marks that reorder text are spelled out.
+
+    Examples
+    --------
+    >>> visible("a\x07")
+    'a⟨U+0007⟩'
+    """
+    return "".join(map(_visible, str(value)))
 
 
 def _visible(character: str) -> str:

@@ -20,6 +20,7 @@ FLOORS = {
     "decide": 5,
     "show": 6,
     "domain": 7,
+    "evaluators": 7,
     "run": 7,
     "study": 8,
     "accessors": 8,

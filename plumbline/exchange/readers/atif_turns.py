@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from plumbline.exchange.drafts import NOT_RECORDED, StepDraft
-from plumbline.exchange.readers.texts import content_of, listed, shown, whole_number, words_of
-from plumbline.exchange.readers.turns import Conversation, Failed, FailureRule, error_field
+from plumbline.exchange.drafts import NOT_RECORDED
+from plumbline.exchange.reader import Column
+from plumbline.exchange.readers.conversations import Find, find_in
+from plumbline.exchange.readers.texts import content_of, listed, recorded, shown, whole_number
+from plumbline.exchange.readers.turns import Conversation, FailureRule, error_field
 
-__all__ = ["atif_turns", "spent"]
+__all__ = ["ATIF_COLUMNS", "atif_turns", "spent"]
 
+ATIF_COLUMNS = (
+    Column("name", ("function_name",), doc="of a call"),
+    Column("arguments", ("arguments",), doc="of a call, an object"),
+    Column("call_id", ("tool_call_id",), doc="of a call"),
+    Column("reply_to", ("source_call_id",), doc="which call a result is for"),
+    Column("result", ("content",), doc="of an observation"),
+    Column("failed", ("is_error", "extra.is_error"), doc="whether the call failed; outside the standard"),
+)
+_FIND = find_in(ATIF_COLUMNS)
 _DEEPEST = 20
+Inner = Mapping[str, Mapping[str, Any]]
+"""Trajectories of sub-agents that stand in the same file, by id."""
 _SPEAKERS = {"agent": "assistant", "user": "user", "system": "system"}
 _PLACED = {
     "step_id", "timestamp", "source", "model_name", "reasoning_effort", "message", "reasoning_content", "tool_calls",
@@ -19,7 +32,9 @@ _PLACED = {
 }  # fmt: skip
 
 
-def atif_turns(trajectory: Mapping[str, Any], *, failure: FailureRule | None = error_field) -> Conversation:
+def atif_turns(
+    trajectory: Mapping[str, Any], *, failure: FailureRule | None = error_field, find: Find = _FIND
+) -> Conversation:
     """Turn a trajectory into a conversation.
 
     Parameters
@@ -29,6 +44,8 @@ def atif_turns(trajectory: Mapping[str, Any], *, failure: FailureRule | None = e
         and not counted again. Trajectories of sub-agents that stand in the same file follow the call that began them.
     failure : FailureRule, optional
         Says which results report a failure, where a result has no ``is_error``.
+    find : callable, optional
+        Look-up of the fields in ``ATIF_COLUMNS``.
 
     Examples
     --------
@@ -39,35 +56,13 @@ def atif_turns(trajectory: Mapping[str, Any], *, failure: FailureRule | None = e
     [('price', {'ticker': 'AB'}, '12.50', 'ok')]
     """
     talk = Conversation(failure=failure)
-    _tell(talk, trajectory, _inner(trajectory), depth=0)
+    _Teller(find).tell(talk, trajectory, _inner(trajectory), depth=0)
     return talk
 
 
 def _inner(trajectory: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     found = [t for t in listed(trajectory.get("subagent_trajectories")) if isinstance(t, Mapping)]
     return {t["trajectory_id"]: t for t in found if isinstance(t.get("trajectory_id"), str)}
-
-
-def _tell(
-    talk: Conversation, trajectory: Mapping[str, Any], inner: Mapping[str, Mapping[str, Any]], *, depth: int
-) -> None:
-    copied = 0
-    for position, step in enumerate(listed(trajectory.get("steps"))):
-        if not isinstance(step, Mapping) or not isinstance(step.get("source"), str):
-            talk.unread.append(f"step {position}: {shown(step)}")
-        elif step.get("is_copied_context") is True:
-            talk.unread.append(f"step {position}, copied context: {shown(step)}")
-            copied += 1
-        else:
-            _step(talk, position, step, inner, depth)
-    if copied:
-        talk.said.append(f"{copied} steps are copied from an earlier trajectory and are not counted again")
-    told = {step.parent_call_id for step in talk.steps}
-    if depth == 0:
-        for name in inner.keys() - _referred(trajectory):
-            talk.unread.append(f"sub-agent trajectory {name!r}, which no result refers to: {shown(inner[name])}")
-        if len(told) > 1:
-            talk.said.append(f"steps of {len(told) - 1} sub-agents follow the calls that began them")
 
 
 def _referred(trajectory: Mapping[str, Any]) -> set[str]:
@@ -93,71 +88,84 @@ def _refs(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [ref for ref in listed(result.get("subagent_trajectory_ref")) if isinstance(ref, Mapping)]
 
 
-def _step(
-    talk: Conversation, position: int, step: Mapping[str, Any], inner: Mapping[str, Mapping[str, Any]], depth: int
-) -> None:
-    at = step.get("timestamp") if isinstance(step.get("timestamp"), str) else None
-    who = _SPEAKERS.get(step["source"], step["source"])
-    talk.say(who, step.get("reasoning_content"), kind="thought", at=at)
-    talk.say(who, step.get("message"), at=at)
-    asked: list[tuple[Any, Any, Any]] = []
-    for call in listed(step.get("tool_calls")):
-        if isinstance(call, Mapping):
-            asked.append((call.get("function_name"), call.get("arguments", NOT_RECORDED), call.get("tool_call_id")))
+class _Teller:
+    """Tells a trajectory and, behind the calls that began them, those of its sub-agents."""
+
+    def __init__(self, find: Find) -> None:
+        self._find = find
+
+    def tell(self, talk: Conversation, trajectory: Mapping[str, Any], inner: Inner, *, depth: int) -> None:
+        copied = 0
+        for position, step in enumerate(listed(trajectory.get("steps"))):
+            if not isinstance(step, Mapping) or not isinstance(step.get("source"), str):
+                talk.unread.append(f"step {position}: {shown(step)}")
+            elif step.get("is_copied_context") is True:
+                talk.unread.append(f"step {position}, copied context: {shown(step)}")
+                copied += 1
+            else:
+                self._step(talk, position, step, inner, depth)
+        if copied:
+            talk.said.append(f"{copied} steps are copied from an earlier trajectory and are not counted again")
+        if depth == 0:
+            for name in sorted(inner.keys() - _referred(trajectory)):
+                talk.unread.append(f"sub-agent trajectory {name!r}, which no result refers to: {shown(inner[name])}")
+
+    def _step(self, talk: Conversation, position: int, step: Mapping[str, Any], inner: Inner, depth: int) -> None:
+        at = step.get("timestamp") if isinstance(step.get("timestamp"), str) else None
+        who = _SPEAKERS.get(step["source"], step["source"])
+        talk.say(who, step.get("reasoning_content"), kind="thought", at=at)
+        talk.say(who, step.get("message"), at=at)
+        asked: list[tuple[Any, Any, Any]] = []
+        for call in listed(step.get("tool_calls")):
+            if isinstance(call, Mapping):
+                name, call_id = recorded(self._find("name", call)), recorded(self._find("call_id", call))
+                asked.append((name, self._find("arguments", call), call_id))
+            else:
+                talk.unread.append(f"step {position}, tool call: {shown(call)}")
+        talk.calls(asked, at=at)
+        results = _results(step)
+        if len(results) != len(_all_results(step.get("observation"))):
+            talk.unread.append(f"step {position}, observation: {shown(step['observation'])}")
+        for result in results:
+            self._result(talk, position, result, inner, depth)
+        for key in sorted(step.keys() - _PLACED):
+            if step[key] not in (None, [], {}, ""):
+                talk.unread.append(f"step {position}, {key}: {shown(step[key])}")
+
+    def _result(self, talk: Conversation, position: int, result: Mapping[str, Any], inner: Inner, depth: int) -> None:
+        call_id, found = recorded(self._find("reply_to", result)), self._find("result", result)
+        content = found if found is NOT_RECORDED else content_of(found)
+        if call_id is None:  # what an action without a tool call gave back, or a word from the harness
+            talk.say("environment", recorded(content))
         else:
-            talk.unread.append(f"step {position}, tool call: {shown(call)}")
-    talk.calls(asked, at=at)
-    observation = step.get("observation")
-    if observation is not None and len(_results(step)) != len(_all_results(observation)):
-        talk.unread.append(f"step {position}, observation: {shown(observation)}")
-    for result in _results(step):
-        _result(talk, position, result, inner, depth)
-    for key in sorted(step.keys() - _PLACED):
-        if step[key] not in (None, [], {}, ""):
-            talk.unread.append(f"step {position}, {key}: {shown(step[key])}")
+            flag = self._find("failed", result)
+            talk.reply(call_id, content, failed=flag if isinstance(flag, bool) else None)
+        for ref in _refs(result):
+            name = ref.get("trajectory_id")
+            child = inner.get(name) if isinstance(name, str) else None
+            if child is None or depth >= _DEEPEST:
+                talk.unread.append(f"step {position}, trajectory of a sub-agent that is not in this file: {shown(ref)}")
+            else:
+                self._follow(talk, child, inner, call_id if isinstance(call_id, str) else None, depth + 1)
+
+    def _follow(
+        self, talk: Conversation, child: Mapping[str, Any], inner: Inner, parent: str | None, depth: int
+    ) -> None:
+        """Put the steps of a sub-agent behind the call that began it."""
+        about = child.get("agent")
+        name = about.get("name") if isinstance(about, Mapping) else None
+        sub = Conversation(failure=talk.failure, agent=name if isinstance(name, str) else "sub-agent", parent=parent)
+        known = {**inner, **_inner(child)}
+        remaining = {key: value for key, value in known.items() if value is not child}  # no file leads us in circles
+        self.tell(sub, child, remaining, depth=depth)
+        talk.take(sub, after=parent)
+        talk.said.append(f"the steps of sub-agent {sub.agent!r} follow the call that began it")
 
 
 def _all_results(observation: Any) -> list[Any]:
+    if observation is None:
+        return []
     return listed(observation.get("results")) if isinstance(observation, Mapping) else [observation]
-
-
-def _result(
-    talk: Conversation, position: int, result: Mapping[str, Any], inner: Mapping[str, Mapping[str, Any]], depth: int
-) -> None:
-    call_id, content = result.get("source_call_id"), content_of(result.get("content"))
-    refs = _refs(result)
-    if call_id is None:  # what an action without a tool call gave back, or a word from the harness
-        talk.say("environment", content)
-    else:
-        extra = result.get("extra")
-        flag = result.get("is_error", extra.get("is_error") if isinstance(extra, Mapping) else None)
-        found = NOT_RECORDED if "content" not in result else content
-        talk.reply(call_id, found, failed=flag if isinstance(flag, bool) else None)
-    for ref in refs:
-        name = ref.get("trajectory_id")
-        child = inner.get(name) if isinstance(name, str) else None
-        if child is None or depth >= _DEEPEST:
-            talk.unread.append(f"step {position}, trajectory of a sub-agent that is not in this file: {shown(ref)}")
-        else:
-            _follow(talk, child, {**inner, **_inner(child)}, call_id if isinstance(call_id, str) else None, depth + 1)
-
-
-def _follow(
-    talk: Conversation,
-    child: Mapping[str, Any],
-    inner: Mapping[str, Mapping[str, Any]],
-    parent: str | None,
-    depth: int,
-) -> None:
-    """Put the steps of a sub-agent behind the call that began it."""
-    about = child.get("agent")
-    name = about.get("name") if isinstance(about, Mapping) else None
-    sub = Conversation(failure=talk.failure, agent=name if isinstance(name, str) else "sub-agent", parent=parent)
-    remaining = {
-        key: value for key, value in inner.items() if value is not child
-    }  # a file cannot make us go in circles
-    _tell(sub, child, remaining, depth=depth)
-    talk.take(sub, after=parent)
 
 
 def spent(trajectory: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _one(
         keys = sorted(map(str, beside))[:12] if beside else type(value).__name__
         raise source.fault(
             f"{where} holds no messages (found {keys})", byte=byte, line=line,
-            mend="Give a list of messages, or an object with 'messages'; other names can be added with with_columns(…).",
+            mend="Give a list of messages, or an object with 'messages'; add other names with with_columns(…).",
         )  # fmt: skip
     return Found(where, messages, beside)
 
@@ -164,7 +164,7 @@ def labels_of(found: Mapping[str, Any], find: Find, *, placed: Sequence[str] = (
         more["model"] = model
     if isinstance(trace := _text(find("trace_id", found)), str):
         attributes["trace_id"] = trace
-    defined = next((found[key] for key in _DEFINITIONS if isinstance(found.get(key), list)), [])
+    defined: list[Any] = next((found[key] for key in _DEFINITIONS if isinstance(found.get(key), list)), [])
     said = [f"{len(defined)} tool definitions stand beside the messages; they are no calls"] if defined else []
     return {"labels": labels, "attributes": attributes, "unread": unread, "said": said, **more}
 

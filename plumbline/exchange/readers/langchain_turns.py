@@ -7,12 +7,23 @@ from typing import Any
 
 from plumbline.exchange.arguments import read_arguments
 from plumbline.exchange.drafts import NOT_RECORDED, StepDraft, Unreadable
+from plumbline.exchange.reader import Column
 from plumbline.exchange.readers.anthropic_turns import is_call_block
+from plumbline.exchange.readers.conversations import Find, find_in
 from plumbline.exchange.readers.openai_turns import chat_turns
-from plumbline.exchange.readers.texts import content_of, listed, shown, whole_number
+from plumbline.exchange.readers.texts import content_of, listed, recorded, shown, whole_number
 from plumbline.exchange.readers.turns import Conversation
 
-__all__ = ["langchain_turns", "plain_message"]
+__all__ = ["LANGCHAIN_COLUMNS", "langchain_turns", "plain_message"]
+
+LANGCHAIN_COLUMNS = (
+    Column("name", ("name",), doc="of a call"),
+    Column("arguments", ("args",), doc="of a call, an object; text if it is invalid"),
+    Column("call_id", ("id",), doc="of a call"),
+    Column("reply_to", ("tool_call_id",), doc="which call a tool message is for"),
+    Column("status", ("status",), doc="of a tool message: success or error"),
+)
+_FIND = find_in(LANGCHAIN_COLUMNS)
 
 _ROLES = {
     "human": "user", "HumanMessage": "user", "user": "user", "ai": "assistant", "AIMessage": "assistant",
@@ -51,7 +62,7 @@ def plain_message(message: Any) -> Mapping[str, Any] | None:
     return None if role is None or "content" not in flat else {**flat, "type": role}
 
 
-def langchain_turns(messages: Sequence[Any]) -> tuple[Conversation, dict[str, Any]]:
+def langchain_turns(messages: Sequence[Any], *, find: Find = _FIND) -> tuple[Conversation, dict[str, Any]]:
     """Turn LangChain messages into a conversation.
 
     Parameters
@@ -59,6 +70,8 @@ def langchain_turns(messages: Sequence[Any]) -> tuple[Conversation, dict[str, An
     messages : sequence
         Messages as ``plain_message`` takes them. ``status`` of a tool message says whether its call failed; calls in
         ``invalid_tool_calls`` keep the text that could not be read as arguments.
+    find : callable, optional
+        Look-up of the fields in ``LANGCHAIN_COLUMNS``.
 
     Returns
     -------
@@ -72,13 +85,14 @@ def langchain_turns(messages: Sequence[Any]) -> tuple[Conversation, dict[str, An
     >>> [(s.name, s.status, s.error) for s in langchain_turns([asked, told])[0].steps]
     [('now', 'failed', 'no clock')]
     """
-    talk, about = Conversation(), {}
+    talk = Conversation()
+    about: dict[str, Any] = {}
     for position, message in enumerate(messages):
         flat = plain_message(message)
         if flat is None:
             talk.unread.append(f"message {position}: {shown(message)}")
             continue
-        _message(talk, flat)
+        _message(talk, flat, find)
         _metadata(about, flat)
         for key in sorted(flat.keys() - _PLACED):
             if flat[key] not in (None, [], {}, ""):
@@ -86,13 +100,13 @@ def langchain_turns(messages: Sequence[Any]) -> tuple[Conversation, dict[str, An
     return talk, about
 
 
-def _message(talk: Conversation, message: Mapping[str, Any]) -> None:
+def _message(talk: Conversation, message: Mapping[str, Any], find: Find) -> None:
     role, content = message["type"], message["content"]
     name = message.get("name") if isinstance(message.get("name"), str) else None
     if role in ("tool", "function"):
-        status = message.get("status")
+        status = find("status", message)
         failed = status == "error" if isinstance(status, str) else None
-        talk.reply(message.get("tool_call_id"), content_of(content), name=name, failed=failed)
+        talk.reply(recorded(find("reply_to", message)), content_of(content), name=name, failed=failed)
         return
     if role != "assistant":
         talk.say(str(message.get("role")) if role == "chat" else role, content, name=name)
@@ -109,10 +123,14 @@ def _message(talk: Conversation, message: Mapping[str, Any]) -> None:
                 more.append((block.get("name"), block.get("input", block.get("args", NOT_RECORDED)), block.get("id")))
         else:
             talk.say(role, block, name=name)
-    asked = [(call.get("name"), call.get("args", NOT_RECORDED), call.get("id")) for call in calls]
+    asked = [_asked(call, find) for call in calls]
     before = len(talk.steps)
     talk.calls([*asked, *more], agent=name)
     _invalid(talk, talk.steps[before:], message)
+
+
+def _asked(call: Mapping[str, Any], find: Find) -> tuple[Any, Any, Any]:
+    return recorded(find("name", call)), find("arguments", call), recorded(find("call_id", call))
 
 
 def _beside(message: Mapping[str, Any], calls: Sequence[Any]) -> list[tuple[Any, Any, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from plumbline.exchange.drafts import NOT_RECORDED
 
 __all__ = ["content_of", "listed", "recorded", "shown", "whole_number", "words_of"]
 
+_TOO_LARGE = 2**63
 _TEXT_BLOCKS = ("text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text")
 
 
@@ -43,9 +45,10 @@ def whole_number(value: Any) -> int | None:
     """Return a count, None if there is none; a count is never guessed from text."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, Decimal | float) and value == value and value % 1 == 0 and abs(value) < 2**63:
-        return int(value)
-    return value if isinstance(value, int) and abs(value) < 2**63 else None
+    if isinstance(value, Decimal | float):
+        finite = math.isfinite(value) and abs(value) < _TOO_LARGE
+        return int(value) if finite and value == int(value) else None
+    return value if isinstance(value, int) and -_TOO_LARGE < value < _TOO_LARGE else None
 
 
 def shown(value: Any) -> str:

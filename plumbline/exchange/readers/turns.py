@@ -84,10 +84,10 @@ class Conversation:
         self.said: list[str] = []
         self.prompt: str | None = None
         self.final: str | None = None
-        self.failure, self._agent, self._parent = failure, agent, parent
+        self.failure, self.agent, self._parent = failure, agent, parent
         self._open: list[StepDraft] = []
         self._groups = 0
-        self._by_rule = 0
+        self._by_rule = False
 
     def say(
         self, who: str, content: Any, *, kind: str = "message", name: str | None = None, at: str | None = None
@@ -108,6 +108,7 @@ class Conversation:
             When, ISO 8601.
         """
         blocks = content if isinstance(content, list) else [content]
+        name = name or (self.agent if who == "assistant" else None)
         texts = []
         for block in blocks:
             text = words_of(block)
@@ -152,7 +153,7 @@ class Conversation:
         step = StepDraft(
             kind="tool_call", name=name if isinstance(name, str) and name else UNNAMED,
             arguments=read_arguments(arguments), status="no_result", group=group, call_id=_text(call_id),
-            parent_call_id=self._parent, agent=agent or self._agent, started_at=at,
+            parent_call_id=self._parent, agent=agent or self.agent, started_at=at,
         )  # fmt: skip
         if step.name != name:
             step.unread.append(f"name: {'absent' if name is None else shown(name)}")
@@ -199,7 +200,7 @@ class Conversation:
         report = Failed(error_type, error or words_of(found) or shown(found)) if failed else None
         if failed is None and self.failure is not None:
             report = self.failure(step.result)
-            self._by_rule += report is not None
+            self._by_rule |= report is not None
         step.status = "failed" if report else "ok"
         if report:
             step.error_type, step.error = report
@@ -233,7 +234,14 @@ class Conversation:
         self._open += inner._open
         self.unread += inner.unread
         self.said += inner.said
-        self._by_rule += inner._by_rule
+        self._by_rule |= inner._by_rule
+
+    def put(self, inner: Conversation, *, after: str | None) -> None:
+        """Put steps behind the call with the id ``after``, at the front if it is None, at the end if it is lost."""
+        at = 0 if after is None else len(self.steps)
+        if after is not None:
+            at = next((i + 1 for i in reversed(range(len(self.steps))) if self.steps[i].call_id == after), at)
+        self.steps[at:at] = inner.steps
 
     def trial(self, source: str, *, labels: Labels | None = None, **more: Any) -> TrialDraft:
         """Return the trial: its prompt is the first thing a user said, its final output the last an assistant said."""

@@ -1,0 +1,155 @@
+"""Attribute names by which stacks tell what a span is: data, one list, to which a user can add.
+
+Names of OpenTelemetry GenAI (new, old and before), OpenInference, OpenLLMetry, the Vercel AI SDK, Strands, Google ADK,
+pydantic-ai, MLflow and Langfuse stand side by side; which one counts is decided span by span, since one trace may hold
+several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plumbline.base.canonical import parse_json
+from plumbline.exchange.drafts import NOT_RECORDED
+from plumbline.exchange.reader import Column, Reader
+
+__all__ = ["SPAN_COLUMNS", "Lookup"]
+
+
+def _entity_input(attributes: Mapping[str, Any]) -> Any:
+    """Arguments of a tool as OpenLLMetry writes them: inside the recorded call of the Python function."""
+    text = attributes.get("traceloop.entity.input", NOT_RECORDED)
+    if not isinstance(text, str):
+        return text
+    try:
+        found = parse_json(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(found, dict) and set(found) == {"args", "kwargs"} and not found["args"]:
+        return found["kwargs"]
+    if isinstance(found, dict) and "input_str" in found:
+        return found["inputs"] if isinstance(found.get("inputs"), dict) else found["input_str"]
+    return text
+
+
+def _tool_parameters(attributes: Mapping[str, Any]) -> Any:
+    """``tool.parameters`` unless it is the schema of the parameters, as some write there."""
+    found = attributes.get("tool.parameters", NOT_RECORDED)
+    schema = found
+    if isinstance(found, str) and '"properties"' in found:
+        try:
+            schema = parse_json(found)
+        except (ValueError, RecursionError):
+            return found
+    if isinstance(schema, dict) and schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
+        return NOT_RECORDED
+    return found
+
+
+SPAN_COLUMNS = (
+    Column("operation", (
+        "gen_ai.operation.name", "openinference.span.kind", "ai.operationId", "traceloop.span.kind", "mlflow.spanType",
+        "langfuse.observation.type", "langsmith.span.kind", "llm.request.type", "mcp.method.name",
+    ), doc="what a span does; the first word that is known counts"),
+    Column("tool_name", (
+        "gen_ai.tool.name", "tool.name", "ai.toolCall.name", "gen_ai.tool.call.name", "tool_call.function.name",
+        "mcp.tool.name",
+    ), doc="name of the tool"),
+    Column("arguments", (
+        "gen_ai.tool.call.arguments", "tool_arguments", "gen_ai.tool.arguments", "ai.toolCall.args",
+        "ai.toolCall.input", "gcp.vertex.agent.tool_call_args", "tool_call.function.arguments", _tool_parameters,
+        "gen_ai.tool.input", "gen_ai.tool.call.input", "input.value", _entity_input, "langfuse.observation.input",
+        "mlflow.spanInputs",
+    ), doc="arguments of a call"),
+    Column("result", (
+        "gen_ai.tool.call.result", "tool_response", "gen_ai.tool.result", "ai.toolCall.result", "ai.toolCall.output",
+        "gcp.vertex.agent.tool_response", "gen_ai.tool.output", "gen_ai.tool.call.output", "gen_ai.tool.message",
+        "tool.result", "output.value", "traceloop.entity.output", "langfuse.observation.output", "mlflow.spanOutputs",
+    ), doc="what a call gave back"),
+    Column("call_id", (
+        "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id", "tool.id", "tool_call_id", "gen_ai.tool.call_id",
+    ), doc="the caller's id of a call"),
+    Column("tool_status", ("gen_ai.tool.status", "tool.status"), doc="what the tool said of itself"),
+    Column("error_type", ("error.type",), doc="class of a failure"),
+    Column("error", ("error.message", "gen_ai.tool.error"), doc="failure in words"),
+    Column("agent", (
+        "gen_ai.agent.name", "agent.name", "agent_name", "gcp.vertex.agent.name", "graph.node.id",
+        "ai.telemetry.functionId",
+    ), doc="name of an agent"),
+    Column("entity", ("traceloop.entity.name",), doc="name of a tool or agent where nothing else names it"),
+    Column("model", (
+        "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.response.model", "ai.model.id",
+        "llm.request.model", "langfuse.observation.model.name", "model_name",
+    ), doc="model that answered"),
+    Column("tokens_in", (
+        "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.inputTokens",
+        "ai.usage.promptTokens", "llm.usage.prompt_tokens",
+    ), doc="input tokens of one model call"),
+    Column("tokens_out", (
+        "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion",
+        "ai.usage.outputTokens", "ai.usage.completionTokens", "llm.usage.completion_tokens",
+    ), doc="output tokens of one model call"),
+    Column("cost", ("gen_ai.usage.cost", "llm.cost.total", "operation.cost"), doc="cost of one model call"),
+    Column("input", (
+        "gen_ai.prompt", "input.value", "ai.prompt", "traceloop.entity.input", "langfuse.observation.input",
+        "langfuse.trace.input", "mlflow.spanInputs", "prompt",
+    ), doc="what an agent was given"),
+    Column("output", (
+        "final_result", "gen_ai.completion", "output.value", "ai.response.text", "traceloop.entity.output",
+        "langfuse.observation.output", "langfuse.trace.output", "mlflow.spanOutputs",
+    ), doc="what an agent gave back"),
+    Column("arm", ("plumbline.arm",), doc="arm, as plumbline writes it"),
+    Column("task", ("plumbline.task",), doc="task, as plumbline writes it"),
+    Column("family", ("plumbline.family",), doc="family, as plumbline writes it"),
+    Column("perturbation", ("plumbline.perturbation",), doc="perturbation, as plumbline writes it"),
+    Column("variant", ("plumbline.variant",), doc="variant, as plumbline writes it"),
+    Column("repetition", ("plumbline.repetition",), doc="repetition, as plumbline writes it"),
+)  # fmt: skip
+
+
+class Lookup:
+    """Finds every field of one span in one pass over its attributes.
+
+    Examples
+    --------
+    >>> reader = Reader("r", "R", SPAN_COLUMNS, lambda s: None, lambda s, r: [])
+    >>> Lookup(reader).fields({"tool_arguments": "{}", "gen_ai.tool.name": "pay", "x": 1})
+    {'arguments': '{}', 'tool_name': 'pay'}
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._rank: dict[str, list[tuple[str, int]]] = {}
+        self._callables: list[tuple[str, int, Any]] = []
+        self.names: set[str] = set()
+        for column in reader.columns:
+            for rank, path in enumerate(column.paths):
+                if isinstance(path, str):
+                    self._rank.setdefault(path, []).append((column.field, rank))
+                    self.names.add(path)
+                else:
+                    self._callables.append((column.field, rank, path))
+
+    def fields(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that are there, each from the first of its names."""
+        found: dict[str, Any] = {}
+        ranks: dict[str, int] = {}
+        rank_of = self._rank
+        for name, value in attributes.items():
+            for field, rank in rank_of.get(name, ()):
+                if rank < ranks.get(field, 1_000):
+                    found[field], ranks[field] = value, rank
+        for field, rank, function in self._callables:
+            if rank < ranks.get(field, 1_000) and (value := function(attributes)) is not NOT_RECORDED:
+                found[field], ranks[field] = value, rank
+        return found
+
+    def operations(self, attributes: Mapping[str, Any]) -> list[Any]:
+        """Return what every dialect calls the span, in the order of the column."""
+        ranked = [
+            (rank, value)
+            for name, value in attributes.items()
+            for field, rank in self._rank.get(name, ())
+            if field == "operation"
+        ]
+        return [value for _, value in sorted(ranked, key=lambda pair: pair[0])]
