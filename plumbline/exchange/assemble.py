@@ -18,7 +18,7 @@ from plumbline.traces import Recording
 
 __all__ = ["assemble"]
 
-_TEXTS = ("call_id", "parent_call_id", "agent", "error_type", "error", "started_at", "ended_at", "evidence")
+_TEXTS = ("call_id", "parent_call_id", "agent", "error_type", "error", "started_at", "ended_at", "evidence", "injected")
 _STEP = ("trial_id", "kind", "name", "arguments", "result", "status", "group", *_TEXTS, "tokens_in", "tokens_out", "unread")
 _TRIAL_TEXTS = ("error", "prompt", "final_output", "model", "started_at")
 _TRIAL_VALUES = ("status", "exposure", "provenance", "tokens_in", "tokens_out", "cost_usd", "latency_ms")

@@ -72,6 +72,7 @@ class StepDraft:
     tokens_in: int | None = None
     tokens_out: int | None = None
     evidence: str | None = None
+    injected: str | None = None
     unread: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

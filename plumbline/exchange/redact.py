@@ -19,7 +19,7 @@ __all__ = ["Redaction", "redaction"]
 _RULE_KEYS = {"name", "keys", "pattern", "replace", "ignore_case"}
 _TOP_KEYS = {"rules", "unreadable"}
 _STEP_VALUES = ("arguments", "result")
-_STEP_TEXTS = ("name", "call_id", "parent_call_id", "agent", "error_type", "error", "evidence")
+_STEP_TEXTS = ("name", "call_id", "parent_call_id", "agent", "error_type", "error", "evidence", "injected")
 _TRIAL_VALUES = ("outcome", "context", "fault")
 _TRIAL_TEXTS = ("source", "error", "prompt", "final_output", "model")
 

@@ -138,6 +138,10 @@ class Source:
         """Return an error that names this source."""
         return TraceFormatError(what, source=self.name, byte=byte, line=line, mend=mend)
 
+    def leave_out(self, error: TraceFormatError) -> None:
+        """Note what a reader left out because it was not whole."""
+        self._broken.setdefault(error.byte or 0, error)
+
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         """Give byte offset, line number and bytes of each line that is not blank, reading piece by piece."""
         offset = number = 0

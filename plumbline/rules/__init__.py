@@ -5,6 +5,7 @@ from plumbline.rules.base import Context, Rule, When
 from plumbline.rules.checking import check
 from plumbline.rules.draws import Draw, stream
 from plumbline.rules.findings import CODES, Finding, GuardResult
+from plumbline.rules.flow import ArgFromEarlier, MessageBefore, OneCallATurn
 from plumbline.rules.guard import guard
 from plumbline.rules.guard_parts import remark_findings
 from plumbline.rules.guard_text import PRESERVED, compare_texts
@@ -28,6 +29,7 @@ from plumbline.rules.review import Review, export_review, read_review
 from plumbline.rules.spellings import respell
 from plumbline.rules.steptable import StepTable, prepare
 from plumbline.rules.task_view import Facts, TaskView, ToolView, view_tools
+from plumbline.rules.trial_rules import Custom, StepView
 from plumbline.rules.variant_sets import Guarded, VariantSet, guard_counts, make_variants
 from plumbline.rules.variant_table import VariantTable
 from plumbline.rules.variants import Variant
@@ -42,9 +44,11 @@ __all__ = [
     "SEVERITIES",
     "VERDICTS",
     "ArgEquals",
+    "ArgFromEarlier",
     "ArgSatisfies",
     "CallAtMost",
     "Context",
+    "Custom",
     "Draw",
     "Facts",
     "Finding",
@@ -52,8 +56,10 @@ __all__ = [
     "Guarded",
     "Judge",
     "Layout",
+    "MessageBefore",
     "MustCall",
     "MustNotCall",
+    "OneCallATurn",
     "Opinion",
     "Ordering",
     "Perturbation",
@@ -64,6 +70,7 @@ __all__ = [
     "Review",
     "Rule",
     "StepTable",
+    "StepView",
     "TaskView",
     "ToolView",
     "Variant",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-import plumbline.rules.judge_args  # noqa: F401  registers the rules about arguments
+import plumbline.rules.judge_args
+import plumbline.rules.judge_trials  # noqa: F401  both register ways of judging
 from plumbline.base.errors import ParameterError, PolicyError
 from plumbline.rules.base import Rule
 from plumbline.rules.contexts import APPLIES, LACKS_KEY, TaskContexts

@@ -14,13 +14,15 @@ from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import PolicyError
 from plumbline.rules.base import Context, Rule, When, needs_text
 from plumbline.rules.fingerprint import callable_digest, callable_name
+from plumbline.rules.flow import ArgFromEarlier, MessageBefore, OneCallATurn
 from plumbline.rules.invariants import ArgEquals, ArgSatisfies, CallAtMost, MustCall, MustNotCall, Ordering
 
 __all__ = ["KINDS", "Policy"]
 
-KINDS: Mapping[str, type[Rule]] = {
-    rule.kind: rule for rule in (MustCall, MustNotCall, Ordering, CallAtMost, ArgEquals, ArgSatisfies)
-}
+_IN_FILES = (
+    MustCall, MustNotCall, Ordering, CallAtMost, ArgEquals, ArgSatisfies, ArgFromEarlier, MessageBefore, OneCallATurn,
+)  # fmt: skip
+KINDS: Mapping[str, type[Rule]] = {rule.kind: rule for rule in _IN_FILES}
 """Rules by the name they have in a policy file."""
 
 _KEYS = ("name", "version", "description", "rules")

@@ -9,6 +9,7 @@ import numpy as np
 from plumbline.rules.arguments import Selection
 from plumbline.rules.contexts import TaskContexts
 from plumbline.rules.steptable import NO_RESULT, StepTable
+from plumbline.rules.trial_rules import StepView
 
 __all__ = ["Calls", "Row", "Scan"]
 
@@ -37,6 +38,7 @@ class Scan:
         self._calls: dict[tuple[str, bool], Calls] = {}
         self._first: dict[tuple[str, bool], np.ndarray] = {}
         self._arguments: dict[str, Selection] = {}
+        self._views: dict[int, tuple[StepView, ...]] = {}
 
     def done(self, tool: str) -> Calls:
         """Calls that succeeded."""
@@ -90,6 +92,12 @@ class Scan:
         if tool not in self._arguments:
             self._arguments[tool] = self.table.arguments.select(self.asked(tool).rows)
         return self._arguments[tool]
+
+    def steps_of(self, trial: int) -> tuple[StepView, ...]:
+        """Every step of a trial, for rules that read one trial at a time."""
+        if trial not in self._views:
+            self._views[trial] = self.table.views(trial)
+        return self._views[trial]
 
     def asked(self, tool: str) -> Calls:
         """The calls whose arguments are asked for: the successful ones, then those without a result."""

@@ -16,11 +16,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import ParameterError
 from plumbline.base.schema import KEYS, KINDS, STEP_STATUSES, TRIAL_STATUSES
 from plumbline.rules.arguments import JsonArguments, Reader, TypedArguments, fixed_width, not_null
+from plumbline.rules.trial_rules import StepView
 
 __all__ = ["StepTable", "prepare"]
+
+_VIEWED = ("kind", "name", "status", "group", "agent", "arguments", "result", "unread")
 
 OK, FAILED, NO_RESULT, BLOCKED = range(4)
 """Codes of a step's status, positions in ``base.schema.STEP_STATUSES``."""
@@ -55,6 +59,8 @@ class StepTable:
         The trials, for their key columns.
     arguments : Reader
         Arguments of the calls.
+    steps : DataFrame or Arrow table, optional
+        The steps themselves, for rules that read one trial at a time.
     """
 
     tools: tuple[str, ...]
@@ -70,6 +76,7 @@ class StepTable:
     incomplete: np.ndarray
     trials: pd.DataFrame | pa.Table
     arguments: Reader
+    steps: pd.DataFrame | pa.Table | None = None
 
     @property
     def n_trials(self) -> int:
@@ -107,6 +114,20 @@ class StepTable:
             plain = {k: c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for k, c in columns.items()}
             return pa.table(plain).to_pandas()
         return self.trials[kept].reset_index(drop=True)
+
+    @cached_property
+    def _columns(self) -> tuple[list[Any], ...]:
+        """The columns that rules read step by step, as lists; a column that is not there is empty."""
+        return tuple(_listed(self.steps, name, self.n_steps) for name in _VIEWED)
+
+    def views(self, trial: int) -> tuple[StepView, ...]:
+        """Return the steps of one trial, one object each."""
+        first, last = int(self.offsets[trial]), int(self.offsets[trial + 1])
+        rows = zip(*(column[first:last] for column in self._columns), strict=True)
+        return tuple(
+            StepView(n, kind, name, status, None if group is None else int(group), *rest)
+            for n, (kind, name, status, group, *rest) in enumerate(rows)
+        )
 
     def group(self, tool: str, status: int = OK) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of a tool's successful calls (or of those without a result), ascending, and their trials."""
@@ -176,7 +197,7 @@ def prepare(
     reader = _reader(steps, m) if arguments is None else _typed(arguments, m)
     return StepTable(
         tuple(tools), offsets, trial, called, status, order, trial[order], bounds, task, tuple(map(str, tasks)),
-        np.flatnonzero(np.isin(ended, broken)), trials, reader,
+        np.flatnonzero(np.isin(ended, broken)), trials, reader, steps,
     )  # fmt: skip
 
 
@@ -282,6 +303,17 @@ def _names(table: pa.Table | pd.DataFrame) -> list[str]:
 
 def _column(table: pa.Table | pd.DataFrame, name: str) -> pa.Array:
     return _whole(table[name] if isinstance(table, pa.Table) else pa.array(table[name], from_pandas=True))
+
+
+def _listed(table: pa.Table | pd.DataFrame | None, name: str, rows: int) -> list[Any]:
+    if table is None or name not in _names(table):
+        return [None] * rows
+    values = _column(table, name).to_pylist()
+    return [None if value is None else canonical_json(value) for value in values] if _is_struct(table, name) else values
+
+
+def _is_struct(table: pa.Table | pd.DataFrame, name: str) -> bool:
+    return isinstance(table, pa.Table) and pa.types.is_struct(table.schema.field(name).type)
 
 
 def _whole(array: Any) -> pa.Array:

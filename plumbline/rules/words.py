@@ -36,6 +36,9 @@ class Reason(IntEnum):
     NO_RESULT = 5
     UNREAD_ARGUMENTS = 6
     INCOMPLETE = 7
+    NO_MESSAGES = 8
+    NO_GROUPS = 9
+    UNREAD_RESULTS = 10
 
     @property
     def text(self) -> str:
@@ -58,4 +61,7 @@ _TEXTS = {
     Reason.NO_RESULT: "a call without a result may have happened",
     Reason.UNREAD_ARGUMENTS: "the arguments of a call could not be read",
     Reason.INCOMPLETE: "the trial did not complete",
+    Reason.NO_MESSAGES: "nobody's words are on record",
+    Reason.NO_GROUPS: "the record does not say which calls were made together",
+    Reason.UNREAD_RESULTS: "a result is not on record, from which the value may come",
 }

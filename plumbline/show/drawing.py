@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from plumbline.base.errors import ParameterError
-from plumbline.show.theme import ACCENT, AXIS, INK, LINE, MUTED, PAPER, SIZES, arm_styles
+from plumbline.show.theme import ACCENT, AXIS, INK, LINE, MUTED, PAPER, SIZES, Token, arm_styles
 
 __all__ = ["count_bars", "dots"]
 
@@ -17,7 +17,15 @@ WIDTH = 370
 LINE_HEIGHT = 16
 
 
-def dots(data: pd.DataFrame, *, column: str, axis_title: str, domain: tuple[float, float], zero: bool = False) -> Any:
+def dots(
+    data: pd.DataFrame,
+    *,
+    column: str,
+    axis_title: str,
+    domain: tuple[float, float],
+    zero: bool = False,
+    width: int = WIDTH,
+) -> Any:
     """Draw dots with interval bars, and beside them the value and n as text.
 
     Parameters
@@ -32,6 +40,8 @@ def dots(data: pd.DataFrame, *, column: str, axis_title: str, domain: tuple[floa
         First and last value of the axis.
     zero : bool
         Whether to draw the line of no difference.
+    width : int
+        Width of the plot without its texts, in px.
 
     Returns
     -------
@@ -51,15 +61,15 @@ def dots(data: pd.DataFrame, *, column: str, axis_title: str, domain: tuple[floa
     layers = [alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=INK.light).encode(x="zero:Q")] if zero else []
     layers += [
         *_marks(told, column, axis_title, domain, series, shared),
-        *_told_text(told, data, shared),
+        *_told_text(told, data, shared, width),
         *_untold(untold, series, shared),
         *_group_labels(groups, y),
     ]
     lines = max(len(series), *(group.count("\n") + 1 for group in groups))
-    return alt.layer(*layers).properties(width=WIDTH, height=len(groups) * (lines * 18 + 15))
+    return alt.layer(*layers).properties(width=width, height=len(groups) * (lines * 18 + 15))
 
 
-def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
+def count_bars(data: pd.DataFrame, states: Sequence[str], *, width: int = 110, tokens: Sequence[Token] = ()) -> Any:
     """Draw one column of bars per state, all on one scale, each bar with its count.
 
     Parameters
@@ -67,7 +77,11 @@ def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
     data : pandas.DataFrame
         ``group``, ``state``, ``trials``, ``planned``, ``label``, in order.
     states : sequence of str
-        The columns, in order; at most three.
+        The columns, in order.
+    width : int
+        Width of the longest bar, in px.
+    tokens : sequence of Token
+        Fill of each column; by default accent, grey, white, and again.
 
     Returns
     -------
@@ -81,15 +95,20 @@ def count_bars(data: pd.DataFrame, states: Sequence[str]) -> Any:
     scale = alt.Scale(domain=[0, max(1, int(data["planned"].max()))], nice=False)
     x = alt.X("trials:Q", axis=None, scale=scale)
     lines = max(group.count("\n") + 1 for group in groups)
+    room = max(len(label) for label in data["label"]) * 7.3
     columns = []
-    for place, (state, token) in enumerate(zip(states, (ACCENT, AXIS, PAPER), strict=True)):
+    for place, state in enumerate(states):
+        token = (tokens or (ACCENT, AXIS, PAPER))[place % (len(tokens) or 3)]
         part = alt.Chart(data[data["state"] == state])
         bar = part.mark_bar(color=token.light, stroke=AXIS.light, strokeWidth=1, height=16).encode(x=x, y=y)
         text = part.mark_text(align="left", dx=6, color=INK.light).encode(x=x, y=y, text="label:N")
         layers = [bar, text, *(_group_labels(groups, y) if place == 0 else [])]
-        title = alt.Title(state, frame="group", anchor="start", fontSize=SIZES["title"], color=MUTED.light)
-        columns.append(alt.layer(*layers).properties(width=110, height=(18 * lines + 15) * len(groups), title=title))
-    return alt.hconcat(*columns, spacing=58)
+        words = textwrap.wrap(state, max(12, round((width + room) / 7.3)), break_long_words=False)
+        title = alt.Title(
+            words, frame="group", anchor="start", baseline="bottom", fontSize=SIZES["title"], color=MUTED.light
+        )
+        columns.append(alt.layer(*layers).properties(width=width, height=(18 * lines + 15) * len(groups), title=title))
+    return alt.hconcat(*columns, spacing=max(12, min(58, round(room) + 16)))
 
 
 def _rows(groups: Sequence[str], *, grid: bool) -> Any:
@@ -114,11 +133,11 @@ def _marks(
     ]
 
 
-def _told_text(told: Any, data: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
+def _told_text(told: Any, data: pd.DataFrame, shared: dict[str, Any], width: int) -> list[Any]:
     import altair as alt
 
     longest = max((len(label) for label in data["label"][data["state"] == "estimate"]), default=0)
-    beside = WIDTH + 14
+    beside = width + 14
     further = beside + longest * 7.3 + 6  # a digit of the chart's font is about 7.2 px wide at 13 px
     return [
         told.mark_text(align="left", color=INK.light).encode(x=alt.value(beside), text="label:N", **shared),

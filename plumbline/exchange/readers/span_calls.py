@@ -161,12 +161,16 @@ def _overlap(one: Node, two: Node) -> bool:
 
 def _absorb(node: Node, other: Node) -> None:
     other.merged = node
+    told = None if failure_of(node) else failure_of(other)
     if node.arguments is NOT_RECORDED:
         node.arguments = other.arguments
     if node.result is NOT_RECORDED:
         node.result = other.result
+        if told is not None:  # nothing says that the outer call came to an end of its own
+            node.fields |= {"tool_status": "error", "error_type": told[0], "error": told[1]}
+            told = None
     elif not (other.result is NOT_RECORDED or other.result == node.result):
         node.notes.append(f"result, as another span of this call tells it: {shown(other.result)}")
     node.call_id = node.call_id or other.call_id
-    if failure_of(node) is None and (told := failure_of(other)) is not None:
+    if told is not None:
         node.notes.append(f"a span inside this call failed: {' '.join(filter(None, told))}".rstrip(": "))

@@ -46,7 +46,7 @@ def whole_number(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, Decimal | float):
-        finite = math.isfinite(value) and abs(value) < _TOO_LARGE
+        finite = math.isfinite(value) and -_TOO_LARGE < value < _TOO_LARGE
         return int(value) if finite and value == int(value) else None
     return value if isinstance(value, int) and -_TOO_LARGE < value < _TOO_LARGE else None
 

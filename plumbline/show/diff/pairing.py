@@ -10,12 +10,12 @@ import pandas as pd
 from plumbline.base.canonical import canonical_json
 from plumbline.compare import ArgumentRules, align, compare_call, show_ratio
 from plumbline.compare.verdicts import show_value
-from plumbline.show.diff.steps import DiffRow, FieldDifference, StepView, text_of
+from plumbline.show.diff.steps import DiffRow, FieldDifference, ShownStep, text_of
 
 __all__ = ["aligned_rows"]
 
 _WHOLE: Final = 2**62
-Steps = Sequence[StepView]
+Steps = Sequence[ShownStep]
 
 
 def aligned_rows(
@@ -36,11 +36,11 @@ def aligned_rows(
     return tuple(rows + _beside(*waiting, rules))
 
 
-def _others(steps: Steps) -> list[StepView]:
+def _others(steps: Steps) -> list[ShownStep]:
     return [step for step in steps if step.kind != "tool_call"]
 
 
-def _take(waiting: list[StepView], anchor: StepView | None) -> list[StepView]:
+def _take(waiting: list[ShownStep], anchor: ShownStep | None) -> list[ShownStep]:
     """Remove and return the steps that come before the anchor."""
     taken = [] if anchor is None else [step for step in waiting if step.position < anchor.position]
     del waiting[: len(taken)]
@@ -62,11 +62,11 @@ def _beside(left: Steps, right: Steps, rules: ArgumentRules) -> list[DiffRow]:
     return rows + [DiffRow("extra", None, other) for other in right[start:]]
 
 
-def _same_kind(one: StepView, other: StepView) -> bool:
+def _same_kind(one: ShownStep, other: ShownStep) -> bool:
     return (one.kind, one.name) == (other.kind, other.name)
 
 
-def _other_pair(left: StepView, right: StepView, rules: ArgumentRules) -> DiffRow:
+def _other_pair(left: ShownStep, right: ShownStep, rules: ArgumentRules) -> DiffRow:
     """Compare two steps that are no calls; neither needs arguments."""
     if left.arguments is None and right.arguments is None:
         return DiffRow("match", left, right)
@@ -89,7 +89,7 @@ def _other_pair(left: StepView, right: StepView, rules: ArgumentRules) -> DiffRo
     return DiffRow("match", left, right, found.verdict, differences)
 
 
-def _joined(step: StepView) -> str | None:
+def _joined(step: ShownStep) -> str | None:
     if step.arguments is None:
         return None
     return "{" + ",".join(f"{canonical_json(name)}:{value}" for name, value in step.arguments.items()) + "}"
@@ -111,19 +111,19 @@ def _call_rows(
     found = align(
         _readable(frames[1], steps[1], "right"), _readable(frames[0], steps[0], "left"), rules=rules, tools=tools
     )
-    known = [{step.position: step for step in side} for side in calls]
+    known = [{step.step: step for step in side} for side in calls]
     differences = _by_pair(found.differences)
     for edit in found.edits.to_dict("records"):
-        at = (_position(edit["reference_step"]), _position(edit["candidate_step"]))
+        at = (_number(edit["reference_step"]), _number(edit["candidate_step"]))
         left, right = (None if n is None else side[n] for side, n in zip(known, at, strict=True))
         here = tuple(differences.get(at, ()))
         yield DiffRow(str(edit["edit"]), left, right, text_of(edit["arguments"]), here, text_of(edit["note"]))
 
 
 def _readable(frame: pd.DataFrame, steps: Steps, side: str) -> pd.DataFrame:
-    """The frame as alignment reads it: positions as step numbers, one trial, kinds filled in."""
-    kinds = [step.kind for step in steps]
-    return frame.reset_index(drop=True).assign(trial_id=side, step=range(len(frame)), kind=kinds)
+    """The frame as alignment reads it: one trial, with kinds and step numbers filled in."""
+    filled = {"kind": [step.kind for step in steps], "step": [step.step for step in steps]}
+    return frame.reset_index(drop=True).assign(trial_id=side, **filled)
 
 
 def _by_pair(frame: pd.DataFrame) -> dict[tuple[int | None, int | None], list[FieldDifference]]:
@@ -131,7 +131,7 @@ def _by_pair(frame: pd.DataFrame) -> dict[tuple[int | None, int | None], list[Fi
     for row in frame.to_dict("records"):
         if row["verdict"] in ("not_recorded", "unreadable") and not text_of(row["field"]):
             continue  # the mark of the row says it
-        at = (_position(row["reference_step"]), _position(row["candidate_step"]))
+        at = (_number(row["reference_step"]), _number(row["candidate_step"]))
         values = [text_of(row[name]) for name in ("value_reference", "value_candidate", "times", "reason")]
         found.setdefault(at, []).append(
             FieldDifference(
@@ -141,5 +141,5 @@ def _by_pair(frame: pd.DataFrame) -> dict[tuple[int | None, int | None], list[Fi
     return found
 
 
-def _position(value: Any) -> int | None:
+def _number(value: Any) -> int | None:
     return None if pd.isna(value) else int(value)

@@ -12,7 +12,7 @@ from plumbline.base.errors import ParameterError
 from plumbline.compare.fields import parse_path
 from plumbline.show.diff.words import STATUS_WORDS, short
 
-__all__ = ["DiffRow", "FieldDifference", "StepView", "Witness", "read_steps", "text_of"]
+__all__ = ["DiffRow", "FieldDifference", "ShownStep", "Witness", "read_steps", "text_of"]
 
 NEEDED: Final = ("name", "arguments", "status")
 
@@ -31,7 +31,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class StepView:
+class ShownStep:
     """One step of one trace.
 
     Parameters
@@ -126,7 +126,7 @@ class DiffRow:
     ----------
     edit : str
         ``match``, ``substitute``, ``skipped``, ``extra``, ``moved`` or ``repeated``.
-    left, right : StepView or None
+    left, right : ShownStep or None
     arguments : str
         Verdict on the arguments of a pair (``equal``, ``different``, ``unreadable``, ``not_recorded``), or empty.
     differences : tuple of FieldDifference
@@ -135,8 +135,8 @@ class DiffRow:
     """
 
     edit: str
-    left: StepView | None
-    right: StepView | None
+    left: ShownStep | None
+    right: ShownStep | None
     arguments: str = ""
     differences: tuple[FieldDifference, ...] = ()
     note: str = ""
@@ -184,7 +184,7 @@ class DiffRow:
         return found
 
 
-def read_steps(frame: pd.DataFrame, side: str) -> list[StepView]:
+def read_steps(frame: pd.DataFrame, side: str) -> list[ShownStep]:
     """Return the steps of one trace, without violations.
 
     Raises
@@ -202,7 +202,7 @@ def read_steps(frame: pd.DataFrame, side: str) -> list[StepView]:
     ]
 
 
-def _step(record: dict[Any, Any], where: str, position: int, parallel: tuple[int, int]) -> StepView:
+def _step(record: dict[Any, Any], where: str, position: int, parallel: tuple[int, int]) -> ShownStep:
     if record["status"] not in STATUS_WORDS:
         raise ParameterError(f"{where}: status {record['status']!r} is unknown; allowed are {sorted(STATUS_WORDS)}")
     texts = {name: text_of(record.get(name)) for name in _TEXTS}
@@ -212,7 +212,7 @@ def _step(record: dict[Any, Any], where: str, position: int, parallel: tuple[int
         raise ParameterError(f"{where}: the step has neither a name nor a kind")
     arguments = _arguments(record["arguments"], where)
     number = _number(record.get("step"))
-    return StepView(
+    return ShownStep(
         position=position,
         step=position if number is None else number,
         kind=kind or "tool_call",
