@@ -118,19 +118,24 @@ def arm_styles(names: Sequence[str]) -> dict[str, ArmStyle]:
     return dict(zip(names, ARM_STYLES, strict=False))
 
 
-def css_variables() -> str:
+def css_variables(follows: str = ".pl-page, .pl-page .pl") -> str:
     """Return the custom properties for light pages, dark pages, notebooks and paper.
 
     A page of ours follows the reader's system. A notebook has its own light and dark setting, which decides there.
+
+    Parameters
+    ----------
+    follows : str
+        Selector of what follows the reader's system.
     """
     light = _declare("light")
     dark = _declare("dark")
     return "\n".join(
         [
             f".pl, .pl-page {{ color-scheme: light; {light} }}",
-            f"@media (prefers-color-scheme: dark) {{ .pl-page, .pl-page .pl {{ color-scheme: dark; {dark} }} }}",
+            f"@media (prefers-color-scheme: dark) {{ {follows} {{ color-scheme: dark; {dark} }} }}",
             f"body[data-jp-theme-light='false'] .pl, body.vscode-dark .pl {{ color-scheme: dark; {dark} }}",
-            f"@media print {{ .pl-page, .pl-page .pl {{ color-scheme: light; {light} }} }}",
+            f"@media print {{ {follows} {{ color-scheme: light; {light} }} }}",
         ]
     )
 

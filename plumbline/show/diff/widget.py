@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import anywidget
 import pandas as pd
@@ -20,25 +20,24 @@ if TYPE_CHECKING:
 __all__ = ["DiffWidget", "viewer_css", "viewer_script"]
 
 
+OUTSIDE: Final = "body:not([data-jp-theme-light], .vscode-light, .vscode-dark) .pl-diff"
+"""A host without a theme of its own: there the reader's system decides between light and dark."""
+
+
 def viewer_script() -> str:
-    """Return the viewer's JavaScript module."""
-    return files("plumbline.show.diff").joinpath("diff.js").read_text(encoding="utf-8")
+    """Return the viewer's JavaScript module: its two parts, one after the other, as written."""
+    return "\n".join(_packaged(name) for name in ("nodes.js", "diff.js"))
 
 
 @cache
 def viewer_css() -> str:
     """Return the viewer's style sheet, the theme's colours in front."""
     fonts = f".pl {{ --pl-font: {FONT}; --pl-mono: {MONO}; }}"
-    own = files("plumbline.show.diff").joinpath("diff.css").read_text(encoding="utf-8")
-    return squeeze("\n".join([fonts, css_variables(), css_outside_a_notebook(), own]))
+    return squeeze("\n".join([fonts, css_variables(OUTSIDE), _packaged("diff.css")]))
 
 
-def css_outside_a_notebook() -> str:
-    """Return the dark colours for a host that has no theme of its own: there the reader's system decides."""
-    dark = css_variables().splitlines()[1]
-    return dark.replace(".pl-page .pl", "body:not([data-jp-theme-light], .vscode-light) .pl-diff").replace(
-        ".pl-page,", ""
-    )
+def _packaged(name: str) -> str:
+    return files("plumbline.show.diff").joinpath(name).read_text(encoding="utf-8")
 
 
 class DiffWidget(anywidget.AnyWidget):

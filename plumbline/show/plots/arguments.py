@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from plumbline.base.errors import ParameterError
-from plumbline.compare import Alignment, expand
+from plumbline.compare import Alignment, FieldRule, expand
 from plumbline.show.drawing import dots
 from plumbline.show.plots.frames import describe, needed, texts, told
 
@@ -25,7 +25,7 @@ def argument_agreement_data(found: Alignment) -> pd.DataFrame:
     """Count, for every field of every tool, aligned calls that agree on it.
 
     Only calls that the published script matches are compared; a call that one side did not make agrees on nothing and
-    is counted elsewhere. A list counts as one field.
+    is counted elsewhere. A list counts as one field, and a field that the rules ignore as none.
 
     Parameters
     ----------
@@ -58,11 +58,8 @@ def argument_agreement_data(found: Alignment) -> pd.DataFrame:
     if present.empty:
         raise ParameterError("no matched call has an argument on either side, so nothing agrees or differs")
     judged = _judged(found)
-    rows = present.merge(judged, how="left", on=["pair", "at", "field"])
-    whole = judged[judged["field"] == ""].rename(columns={"told": "whole"}).drop(columns="field")
-    rows = rows.merge(whole, how="left", on=["pair", "at"])
-    rows["told"] = rows["whole"].where(rows["whole"].notna(), rows["told"]).fillna("equal")
-    return _counted(rows)
+    keys = present[["pair", "at", "field"]].itertuples(index=False, name=None)
+    return _counted(present.assign(told=[_told_of(judged.get((pair, at), {}), field) for pair, at, field in keys]))
 
 
 def argument_agreement(data: pd.DataFrame, *, axis_title: str, description: str | None = None) -> Any:
@@ -127,17 +124,34 @@ def _present(calls: pd.DataFrame, found: Alignment) -> pd.DataFrame:
             has = np.array([value is not pd.NA for value in fields[name]])
             parts.append(calls.loc[has, ["pair", "at", "tool"]].assign(field=_INSIDE.sub("", str(name))))
     every = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["pair", "at", "tool", "field"])
-    return every.drop_duplicates(ignore_index=True)
+    every = every.drop_duplicates(ignore_index=True)
+    ignored = {(tool, name) for tool, fields in found.rules.tools.items() for name in fields if _ignored(fields[name])}
+    kept = [key not in ignored for key in every[["tool", "field"]].itertuples(index=False, name=None)]
+    return every[kept].reset_index(drop=True)
 
 
-def _judged(found: Alignment) -> pd.DataFrame:
-    """One row a call and field that is not the same: ``pair, at, field, told``; the worst verdict inside a list."""
+def _ignored(rule: FieldRule) -> bool:
+    return rule.kind == "ignore"
+
+
+def _judged(found: Alignment) -> dict[tuple[int, int], dict[str, str]]:
+    """What was found of the fields that are not the same, by call; the worst of what was found inside a list."""
     rows = found.script_differences
-    rows = rows[rows["counted"]][["pair", "at", "field", "verdict"]]
-    rows = rows.assign(field=[_INSIDE.sub("", str(field)) for field in rows["field"]])
-    rows["told"] = ["differs" if verdict in _DIFFERS else "cannot" for verdict in rows["verdict"]]
-    rows = rows[rows["verdict"].isin((*_DIFFERS, *_UNTOLD))].sort_values("told", ascending=False, kind="stable")
-    return rows.drop(columns="verdict").drop_duplicates(["pair", "at", "field"], ignore_index=True)
+    rows = rows[rows["counted"] & rows["verdict"].isin((*_DIFFERS, *_UNTOLD))]
+    judged: dict[tuple[int, int], dict[str, str]] = {}
+    for pair, at, field, verdict in rows[["pair", "at", "field", "verdict"]].itertuples(index=False, name=None):
+        fields, name = judged.setdefault((pair, at), {}), _INSIDE.sub("", str(field))
+        if verdict in _DIFFERS or name not in fields:
+            fields[name] = "differs" if verdict in _DIFFERS else "cannot"
+    return judged
+
+
+def _told_of(judged: dict[str, str], field: str) -> str:
+    """What holds for a field: what was found of it, of an object around it, or of the call as a whole."""
+    for name, told_ in judged.items():
+        if name in ("", field) or field.startswith(f"{name}."):
+            return told_
+    return "equal"
 
 
 def _counted(rows: pd.DataFrame) -> pd.DataFrame:
