@@ -44,6 +44,11 @@ class Run(Recording):
         known = {name: value for name, value in vars(recording).items() if name in names}
         return cls._trusted(recording.trials, recording.steps, **known)
 
+    def _repr_html_(self) -> str:
+        from plumbline.show.run_card import run_card
+
+        return run_card(self)._repr_html_()
+
     def check(self, policy: Policy, *, contexts: Mapping[str, Mapping[str, Any]] | None = None) -> Verdicts:
         """Check every trial against every rule of a policy, see ``plumbline.check``."""
         return check_rules(self, policy, contexts=contexts)

@@ -6,6 +6,7 @@ from plumbline.show.figures import figure
 from plumbline.show.markup import Html
 from plumbline.show.plots import conditions, conditions_data, effect, effect_data, exposure, exposure_data
 from plumbline.show.render import chart_svg, enable
+from plumbline.show.run_card import run_card
 from plumbline.show.tables import callout, estimate_table, table_html
 from plumbline.show.theme import arm_styles
 from plumbline.show.tracepair import trace_pair
@@ -26,6 +27,7 @@ __all__ = [
     "exposure_data",
     "figure",
     "format_estimate",
+    "run_card",
     "table_html",
     "trace_pair",
 ]

@@ -20,11 +20,12 @@ CHARACTER = 6.9
 
 @dataclass(frozen=True)
 class Cell:
-    """How one kind of cell is drawn: fill, mark, and a border of its own if it has one."""
+    """How one kind of cell is drawn: fill, mark, border, and whether the mark is heavy."""
 
     fill: Token
     mark: Token
     border: Token = LINE
+    weight: str = "normal"
 
 
 def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: str = "") -> Any:
@@ -64,8 +65,7 @@ def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: st
         layers.append(alt.Chart(part).mark_rect(**box).encode(x=x, y=y, x2="x2:Q", y2="y2:Q"))
         marked = part[part["mark"] != ""].assign(x=part["x"] + SIDE / 2 - 1, y=part["y"] + ROW / 2 - 1)
         if len(marked):
-            weight = "bold" if how.fill.name != "panel" and how.fill.name != "paper" else "normal"
-            text = {"align": "center", "baseline": "middle", "color": how.mark.light, "fontWeight": weight}
+            text = {"align": "center", "baseline": "middle", "color": how.mark.light, "fontWeight": how.weight}
             layers.append(alt.Chart(marked).mark_text(**text).encode(x=x, y=y, text="mark:N"))
     labels = pd.DataFrame({"text": list(rows), "x": -10, "y": [place * ROW + ROW / 2 - 1 for place in rows.values()]})
     layers.append(_text(labels, ink, align="right"))
@@ -77,8 +77,7 @@ def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: st
     if foot:
         note = pd.DataFrame({"text": [foot], "x": [-10 - max(map(len, rows)) * CHARACTER], "y": [height + 14]})
         layers.append(_text(note, MUTED, align="left"))
-    chart = alt.layer(*layers).properties(width=width, height=height)
-    return chart.configure_view(stroke=None)
+    return alt.layer(*layers).properties(width=width, height=height)
 
 
 def _placed(cells: pd.DataFrame) -> tuple[dict[Any, float], list[tuple[str, float]]]:

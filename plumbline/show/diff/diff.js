@@ -76,6 +76,7 @@ class Viewer {
   refresh() {
     const content = this.model.get("content");
     this.rows = content.rows;
+    this.missing = content.missing;
     this.selected = this.model.get("selected");
     this.heights = new Array(this.rows.length).fill(ROW_GUESS);
     this.open = new Set();
@@ -106,7 +107,7 @@ class Viewer {
       this.move("violation ›", "next violation", "violates", 1),
     ];
     nodes[0].disabled = nodes[1].disabled = !has("differs");
-    nodes[2].disabled = !has("violates");
+    nodes[2].disabled = !has("violates") && !this.missing;
     const all = this.rows.length > 0 && this.open.size === this.rows.length;
     const fold = button(all ? "fold all" : "unfold all", all ? "fold all" : "unfold all", () => this.foldAll());
     fold.disabled = this.rows.length === 0;
@@ -291,7 +292,9 @@ class Viewer {
       if (this.rows[n][what]) return this.choose(n);
     }
     const kind = what === "differs" ? "difference" : "violation";
-    this.place.textContent = `no ${way > 0 ? "further" : "earlier"} ${kind}`;
+    const below = what === "violates" && way > 0 && this.missing > 0;
+    this.place.textContent = below ? "below: calls not made" : `no ${way > 0 ? "further" : "earlier"} ${kind}`;
+    if (below) this.foot.querySelector(".pl-missing")?.scrollIntoView({ block: "nearest" });
     return undefined;
   }
 

@@ -123,7 +123,7 @@ function footTable(lines) {
   for (const { label, sides } of lines) {
     const head = make("th", "", label);
     head.scope = "row";
-    const row = make("tr", "", head);
+    const row = make("tr", label === "calls not made" ? "pl-missing" : "", head);
     for (const side of sides) {
       const said = side.map(([name, words]) => isolated(words, `pl-line${name ? ` pl-foot-${name}` : ""}`));
       const cell = make("td", "", ...said);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from plumbline.show.diff.foot import FootRow
 from plumbline.show.diff.steps import DiffRow, ShownStep
-from plumbline.show.diff.words import KIND_WORDS, MARKS, cut, short
+from plumbline.show.diff.words import MARKS, cut, short
 from plumbline.show.markup import visible
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ FIELDS: Final = 40
 
 
 def content_of(made: TraceDiff) -> dict[str, Any]:
-    """Return all that the viewer draws: ``titles``, ``summary``, ``rows``, ``foot``."""
+    """Return all that the viewer draws: ``titles``, ``summary``, ``rows``, ``foot``, ``missing`` calls."""
     return {
         "titles": [visible(title) for title in made.titles],
         "summary": made.summary,
         "rows": [_row(row) for row in made.rows],
         "foot": [_foot(row) for row in made.foot],
+        "missing": sum(len(side.findings.missing) for side in (made.left, made.right) if side.findings),
     }
 
 
@@ -48,8 +49,8 @@ def _row(row: DiffRow) -> dict[str, Any]:
 def _cell(step: ShownStep | None, row: DiffRow) -> dict[str, Any] | None:
     if step is None:
         return None
-    kind = KIND_WORDS[step.kind]
-    shown: dict[str, Any] = {"step": step.step, "name": short(step.name, SHOWN)}
+    kind, name = step.label
+    shown: dict[str, Any] = {"step": step.step, "name": short(name, SHOWN)}
     arguments = None if step.arguments is None else list(step.arguments.items())
     if arguments is not None:
         shown["args"] = [_value(name, value, name in row.marked) for name, value in arguments[:FIELDS]]
@@ -57,7 +58,7 @@ def _cell(step: ShownStep | None, row: DiffRow) -> dict[str, Any] | None:
     else:
         optional = {"unrecorded": step.kind == "tool_call"}
     optional |= {
-        "kind": "" if kind == step.name else kind,
+        "kind": kind,
         "parallel": f"∥ {step.parallel[0]} of {step.parallel[1]} in parallel" if step.parallel[1] else "",
         "flags": [list(flag) for flag in step.flags()],
         "result": list(cut(step.result, SHOWN)) if step.result is not None else None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plumbline.show.diff.foot import FootRow, Line
 from plumbline.show.diff.steps import DiffRow, ShownStep
 from plumbline.show.diff.text import diff_text
-from plumbline.show.diff.words import KIND_WORDS, MARKS, short
+from plumbline.show.diff.words import MARKS, short
 from plumbline.show.markup import Html, escape
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def _row(row: DiffRow) -> str:
 def _cell(step: ShownStep | None, row: DiffRow, told: str) -> str:
     if step is None:
         return '<td class="pl-gap">no step here</td>'
-    kind = KIND_WORDS[step.kind]
-    shown = f"{escape(kind)} " if kind and step.kind != step.name else ""
+    kind, name = step.label
+    shown = f"{escape(kind)} " if kind else ""
     place, size = step.parallel
     together = f'<span class="pl-parallel">∥ {place} of {size} in parallel</span>' if size else ""
     lines = [
-        f'<span class="pl-step"><span class="pl-pos">{step.step}</span> {shown}<b>{escape(step.name)}</b></span>',
+        f'<span class="pl-step"><span class="pl-pos">{step.step}</span> {shown}<b>{escape(name)}</b></span>',
         together,
     ]
     if step.arguments:

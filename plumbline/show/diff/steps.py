@@ -10,7 +10,7 @@ import pandas as pd
 from plumbline.base.canonical import canonical_json, parse_json
 from plumbline.base.errors import ParameterError
 from plumbline.compare.fields import parse_path
-from plumbline.show.diff.words import STATUS_WORDS, short
+from plumbline.show.diff.words import KIND_WORDS, STATUS_WORDS, short
 
 __all__ = ["DiffRow", "FieldDifference", "ShownStep", "Witness", "read_steps", "text_of"]
 
@@ -75,6 +75,12 @@ class ShownStep:
     group: int | None = None
     parallel: tuple[int, int] = (0, 0)
     witnesses: tuple[Witness, ...] = ()
+
+    @property
+    def label(self) -> tuple[str, str]:
+        """The kind in words, empty for a tool call, and the name; one of them where the step has no name."""
+        words = KIND_WORDS[self.kind]
+        return ("", words or self.name) if self.kind == self.name else (words, self.name)
 
     def flags(self) -> list[tuple[str, str]]:
         """Return what is marked on the step, as (class, words): its fault, how it ended, its error, its violations."""
@@ -151,17 +157,18 @@ class DiffRow:
         found = by_arguments.get(self.arguments, "same")
         if self.edit == "moved":
             return "moved_args" if found == "args" else "moved"
-        if found != "same" or self.left is None or self.right is None:
+        found = "allowed" if found == "same" and self.differences else found
+        if found not in ("same", "allowed") or self.left is None or self.right is None:
             return found
         if self.left.status != self.right.status:
             return "status"
         told = self.left.kind in ("message", "thought", "final") and self.left.result != self.right.result
-        return "words" if told else "same"
+        return "words" if told else found
 
     @property
     def differs(self) -> bool:
         """Whether the two sides differ, or cannot be shown to agree."""
-        return self.mark != "same"
+        return self.mark not in ("same", "allowed")
 
     @property
     def violates(self) -> bool:

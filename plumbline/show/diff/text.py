@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plumbline.show.diff.foot import FootRow
 from plumbline.show.diff.steps import DiffRow, ShownStep
-from plumbline.show.diff.words import KIND_WORDS, MARKS, one_line, short
+from plumbline.show.diff.words import MARKS, one_line, short
 
 if TYPE_CHECKING:
     from plumbline.show.diff.model import TraceDiff
@@ -34,8 +34,8 @@ def step_text(step: ShownStep | None) -> str:
     """Return one step on one line."""
     if step is None:
         return "(no step here)"
-    kind = KIND_WORDS[step.kind]
-    head = f"{step.step} {one_line(step.name)}" if kind in ("", step.name) else f"{step.step} {kind} {one_line(step.name)}"
+    kind, name = step.label
+    head = f"{step.step} {kind} {one_line(name)}" if kind else f"{step.step} {one_line(name)}"
     if step.parallel[1]:
         head = f"∥{step.parallel[0]}/{step.parallel[1]} {head}"
     if step.kind == "tool_call" or step.arguments is not None:

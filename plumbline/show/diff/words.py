@@ -13,6 +13,7 @@ LONGEST: Final = 240
 
 MARKS: Final = {
     "same": ("=", "same"),
+    "allowed": ("≈", "same by the rules"),
     "args": ("≠", "args"),
     "status": ("≠", "status"),
     "tool": ("≠", "tool"),

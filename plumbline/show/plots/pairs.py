@@ -85,7 +85,7 @@ def discordance(data: pd.DataFrame, *, names: tuple[str, str] | None = None, des
         Another frame, or names that are not two different texts.
     """
     data = needed(data, (*_COLUMNS, "first", "second"), "discordance_data")
-    first, second = names or (str(data[side].iloc[0]).rsplit("/", 1)[-1] for side in ("first", "second"))
+    first, second = names or _names(str(data["first"].iloc[0]), str(data["second"].iloc[0]))
     if first == second or not first.strip() or not second.strip():
         raise ParameterError(f"the two sides are called {first!r} and {second!r}; give two different names")
     words = {
@@ -97,6 +97,12 @@ def discordance(data: pd.DataFrame, *, names: tuple[str, str] | None = None, des
     said = description or _said(data, list(words.values()))
     tokens = (ACCENT, ACCENT, AXIS, AXIS, PAPER)
     return count_bars(data, list(words.values()), width=76, tokens=tokens).properties(description=said)
+
+
+def _names(first: str, second: str) -> tuple[str, str]:
+    """The arms, with their runs where the arms have one name."""
+    arms = first.rsplit("/", 1)[-1], second.rsplit("/", 1)[-1]
+    return arms if arms[0] != arms[1] else (first, second)
 
 
 def _said(data: pd.DataFrame, states: list[str]) -> str:

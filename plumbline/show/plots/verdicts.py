@@ -20,10 +20,10 @@ VERDICT_MARKS = {"held": "✓", "violated": "✗", "vacuous": "–", "not_applic
 
 _CELLS = {
     "held": Cell(PANEL, MUTED),
-    "violated": Cell(BAD, PAPER),
+    "violated": Cell(BAD, PAPER, BAD, "bold"),
     "vacuous": Cell(PAPER, MUTED),
     "not_applicable": Cell(PAPER, MUTED),
-    "unobservable": Cell(PAPER, CAUTION, CAUTION),
+    "unobservable": Cell(PAPER, CAUTION, CAUTION, "bold"),
 }
 _COLUMNS = ("arm", "column", "trials", "rule", "severity", "verdict")
 
