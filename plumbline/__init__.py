@@ -56,6 +56,7 @@ _HOMES = {
     "read_gate_plan": "plumbline.decide",
     "read_policy": "plumbline.rules",
     "read_run": "plumbline.run",
+    "read_traces": "plumbline.run",
     "run_plan": "plumbline.run",
     "run_study": "plumbline.run",
     "paired_outcomes": "plumbline.analysis",

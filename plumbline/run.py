@@ -10,16 +10,17 @@ from typing import Any, ParamSpec
 
 import pandas as pd
 
-from plumbline import analysis, decide, running
+from plumbline import analysis, decide, exchange, running
 from plumbline.base.errors import PlumblineError
 from plumbline.base.schema import STEPS, TRIALS
+from plumbline.exchange.writers.event_log import event_log
 from plumbline.rules import Policy, Verdicts
 from plumbline.rules import check as check_rules
 from plumbline.stats.clusters import DECLARED_RHO
 from plumbline.traces import Plan, Recording, concat_recordings
 from plumbline.traces import read_run as read_recording
 
-__all__ = ["Run", "concat_runs", "first_difference", "read_run", "run_plan", "run_study"]
+__all__ = ["Run", "concat_runs", "first_difference", "read_run", "read_traces", "run_plan", "run_study"]
 
 P = ParamSpec("P")
 
@@ -52,6 +53,14 @@ class Run(Recording):
     def check(self, policy: Policy, *, contexts: Mapping[str, Mapping[str, Any]] | None = None) -> Verdicts:
         """Check every trial against every rule of a policy, see ``plumbline.check``."""
         return check_rules(self, policy, contexts=contexts)
+
+    def coverage(self) -> exchange.Coverage:
+        """Say what the record supports: what was seen of calls, results and labels, and which analyses that allows."""
+        return exchange.coverage(self)
+
+    def to_event_log(self, *, kinds: tuple[str, ...] = ("tool_call",)) -> pd.DataFrame:
+        """Return the run as an event log for process mining, see ``plumbline.exchange.writers.event_log``."""
+        return event_log(self, kinds=kinds)
 
     def certify(
         self,
@@ -178,6 +187,7 @@ def _giving_a_run(function: Callable[P, Recording]) -> Callable[P, Run]:
     return giving
 
 
+read_traces = _giving_a_run(exchange.read_traces)
 run_plan = _giving_a_run(running.run_plan)
 run_study = _giving_a_run(running.run_study)
 

@@ -16,7 +16,7 @@ from plumbline.exchange.redact import Redaction, redaction
 from plumbline.exchange.source import Source, open_source
 from plumbline.traces import Recording
 
-__all__ = ["read_traces"]
+__all__ = ["judge", "read_traces"]
 
 
 def read_traces(
@@ -82,7 +82,7 @@ def read_traces(
     sources = [open_source(one, strict=strict) for one in _inputs(source)]
     drafts, about = _drafts(sources, format)
     if failed is not None:
-        _judge(drafts, failed)
+        judge(drafts, failed)
     if hidden is not None:
         about["redaction"] = hidden.apply(drafts)
     if not drafts:
@@ -111,7 +111,9 @@ def _drafts(sources: Sequence[Source], format: str | Reader) -> tuple[list[Trial
             drafts += reader.read(source, reader)
         elif reader.name not in done:
             done.add(reader.name)
-            drafts += reader.together([s for s, (r, _) in zip(sources, chosen, strict=True) if r.name == reader.name], reader)
+            drafts += reader.together(
+                [s for s, (r, _) in zip(sources, chosen, strict=True) if r.name == reader.name], reader
+            )
     about: dict[str, Any] = {
         "files": [
             {"name": s.name, "digest": s.digest, "format": r.name, "columns": r.version, "why": why}
@@ -129,7 +131,8 @@ def _chosen(source: Source, format: str | Reader) -> tuple[Reader, str]:
     return detect(source) if format == "auto" else (reader_of(format), "named")
 
 
-def _judge(drafts: Sequence[TrialDraft], failed: Callable[[Any], bool]) -> None:
+def judge(drafts: Sequence[TrialDraft], failed: Callable[[Any], bool]) -> None:
+    """Mark calls as failed whose result a rule reads as the report of a failure, and say how many."""
     for draft in drafts:
         changed = 0
         for step in draft.steps:

@@ -9,17 +9,29 @@ from typing import Any
 import pandas as pd
 
 from plumbline.base.canonical import canonical_json
-from plumbline.base.errors import ParameterError, SchemaError
+from plumbline.base.errors import ArgumentsError, ParameterError, SchemaError
 from plumbline.base.schema import trial_id
 from plumbline.exchange.arguments import read_arguments, read_result
 from plumbline.exchange.drafts import NOT_RECORDED, StepDraft, TrialDraft, Unreadable
-from plumbline.exchange.labels import Labelled, LabelRules, label_rules, labelled
+from plumbline.exchange.labels import Labelled, LabelRules, Numbering, label_rules, labelled
 from plumbline.traces import Recording
 
 __all__ = ["assemble"]
 
 _TEXTS = ("call_id", "parent_call_id", "agent", "error_type", "error", "started_at", "ended_at", "evidence", "injected")
-_STEP = ("trial_id", "kind", "name", "arguments", "result", "status", "group", *_TEXTS, "tokens_in", "tokens_out", "unread")
+_STEP = (
+    "trial_id",
+    "kind",
+    "name",
+    "arguments",
+    "result",
+    "status",
+    "group",
+    *_TEXTS,
+    "tokens_in",
+    "tokens_out",
+    "unread",
+)
 _TRIAL_TEXTS = ("error", "prompt", "final_output", "model", "started_at")
 _TRIAL_VALUES = ("status", "exposure", "provenance", "tokens_in", "tokens_out", "cost_usd", "latency_ms")
 
@@ -30,6 +42,7 @@ def assemble(
     run_id: str,
     labels: LabelRules | None = None,
     about: Mapping[str, Any] | None = None,
+    numbering: Numbering | None = None,
 ) -> Recording:
     """Make a recording of drafts.
 
@@ -43,6 +56,8 @@ def assemble(
         Where labels come from, see ``label_rules``; by default from the trace.
     about : mapping, optional
         More for ``notes["import"]``: files, format, reader.
+    numbering : Numbering, optional
+        Repetitions counted so far, where a run is made piece by piece.
 
     Returns
     -------
@@ -65,13 +80,23 @@ def assemble(
     """
     if not drafts:
         raise ParameterError("no trial was read: the input holds no execution of an agent")
-    named = labelled(drafts, labels or label_rules())
+    named = labelled(drafts, labels or label_rules(), numbering=numbering)
+    try:
+        return _assembled(drafts, named, run_id, about, careful=False)
+    except ArgumentsError:  # a reader handed on what no file can hold; find it, keep it as text
+        return _assembled(drafts, named, run_id, about, careful=True)
+
+
+def _assembled(
+    drafts: Sequence[TrialDraft], named: Sequence[Labelled], run_id: str, about: Mapping[str, Any] | None, *,
+    careful: bool,
+) -> Recording:  # fmt: skip
+    names = [trial_id(who.arm, who.task, who.perturbation, who.variant, who.repetition) for who in named]
     trials, steps = [], []
     unread: dict[str, list[str]] = {}
-    for draft, who in zip(drafts, named, strict=True):
-        name = trial_id(who.arm, who.task, who.perturbation, who.variant, who.repetition)
+    for draft, who, name in zip(drafts, named, names, strict=True):
         trials.append(_trial(draft, who))
-        steps.extend(_step(step, name) for step in draft.steps)
+        steps.extend(_step(step, name, careful) for step in draft.steps)
         if draft.unread:
             unread[name] = [_text(line) or "" for line in draft.unread]
     frame = pd.DataFrame(steps, columns=list(_STEP), dtype=object)
@@ -80,9 +105,10 @@ def assemble(
         "counts": _counts(drafts, steps),
         "labels": _origins(named),
         "order": dict(Counter(draft.order_evidence for draft in drafts)),
+        "order_of": {name: draft.order_evidence for name, draft in zip(names, drafts, strict=True)
+                     if draft.order_evidence != "causal"},
         "said": _said(drafts),
-        "sources": {trial_id(w.arm, w.task, w.perturbation, w.variant, w.repetition): _text(d.source)
-                    for d, w in zip(drafts, named, strict=True)},
+        "sources": {name: _text(draft.source) for name, draft in zip(names, drafts, strict=True)},
         "unread": unread,
     }  # fmt: skip
     return Recording(
@@ -101,10 +127,10 @@ def _trial(draft: TrialDraft, who: Labelled) -> dict[str, Any]:
     return row
 
 
-def _step(step: StepDraft, name: str) -> tuple[Any, ...]:
+def _step(step: StepDraft, name: str, careful: bool) -> tuple[Any, ...]:
     unread = list(step.unread)
-    arguments = _value(step.arguments, "arguments", unread)
-    result = _value(step.result, "result", unread)
+    result = _value(step.result, "result", unread, careful)
+    arguments = _value(step.arguments, "arguments", unread, careful)  # last, so that it stands first in `unread`
     return (
         name, step.kind, _text(step.name), arguments, result, step.status, step.group,
         *(_text(getattr(step, column)) for column in _TEXTS), step.tokens_in, step.tokens_out,
@@ -112,10 +138,12 @@ def _step(step: StepDraft, name: str) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _value(value: Any, what: str, unread: list[str]) -> str | None:
-    """Return canonical JSON text; what cannot be read goes to `unread`, with its reason before it."""
+def _value(value: Any, what: str, unread: list[str], careful: bool) -> Any:
+    """Return a value that becomes canonical JSON; what cannot be read goes to `unread`, with its reason before it."""
     if value is NOT_RECORDED:
         return None
+    if type(value) is dict and not careful:
+        return value
     if not isinstance(value, Unreadable):
         try:
             return canonical_json(value)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import NotFoundError, ParameterError
 from plumbline.exchange.drafts import TrialDraft
 
-__all__ = ["Label", "LabelRules", "Labelled", "label_rules", "labelled"]
+__all__ = ["Label", "LabelRules", "Labelled", "Numbering", "label_rules", "labelled"]
 
 Label = str | Mapping[str, str] | Callable[[TrialDraft], str] | None
 """Text for every trial, ``{"attribute": NAME}`` of the trace, or a function of the draft; None for what the trace says."""
@@ -80,7 +80,15 @@ def label_rules(
     return LabelRules(rules, _table(Path(labels)), Path(labels).name)
 
 
-def labelled(drafts: Sequence[TrialDraft], rules: LabelRules) -> list[Labelled]:
+@dataclass
+class Numbering:
+    """Which repetitions are taken, by whom, and which number each cell goes on with; rows of a table that were used."""
+
+    taken: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    following: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+
+def labelled(drafts: Sequence[TrialDraft], rules: LabelRules, *, numbering: Numbering | None = None) -> list[Labelled]:
     """Return the identity of each draft; repetitions count up in order of appearance where they are not given.
 
     Raises
@@ -89,14 +97,14 @@ def labelled(drafts: Sequence[TrialDraft], rules: LabelRules) -> list[Labelled]:
         A label cannot be had, or two drafts claim to be the same repetition; the message names their sources.
     """
     used = {key for draft in drafts for key in _keys(draft)}
-    if rules.table and (lost := [key for key in rules.table if key not in used]):
+    if numbering is None and rules.table and (lost := [key for key in rules.table if key not in used]):
         raise ParameterError(
             f"{rules.table_name}: {len(lost)} of {len(rules.table)} rows match no trial, the first {lost[0]!r}; keys are "
             f"trace ids or sources such as {_keys(drafts[0])[0] if drafts else '(no trial was read)'!r}"
         )
     found = [_identity(draft, rules) for draft in drafts]
     _no_confusion(found)
-    return _numbered(drafts, found)
+    return _numbered(drafts, found, numbering or Numbering())
 
 
 def _identity(draft: TrialDraft, rules: LabelRules) -> dict[str, Any]:
@@ -159,11 +167,13 @@ def _no_confusion(found: Sequence[Mapping[str, Any]]) -> None:
     for name in ("arm", "task", "family", "perturbation", "variant"):
         values = {row[name] for row in found}
         if any("%2F" in value and value.replace("%2F", "/") in values for value in values):
-            raise ParameterError(f"{name}: two labels differ only by '/' and '%2F', which a trial's id cannot keep apart")
+            raise ParameterError(
+                f"{name}: two labels differ only by '/' and '%2F', which a trial's id cannot keep apart"
+            )
 
 
-def _numbered(drafts: Sequence[TrialDraft], found: Sequence[dict[str, Any]]) -> list[Labelled]:
-    taken: dict[tuple[Any, ...], str] = {}
+def _numbered(drafts: Sequence[TrialDraft], found: Sequence[dict[str, Any]], numbering: Numbering) -> list[Labelled]:
+    taken, following = numbering.taken, numbering.following
     cells = [(row["arm"], row["task"], row["perturbation"], row["variant"]) for row in found]
     for draft, row, cell in zip(drafts, found, cells, strict=True):
         if row["repetition"] is None:
@@ -175,7 +185,6 @@ def _numbered(drafts: Sequence[TrialDraft], found: Sequence[dict[str, Any]]) -> 
                 "repetition, arm, task or perturbation"
             )
         taken[key] = draft.source
-    following: dict[tuple[Any, ...], int] = {}
     made = []
     for draft, row, cell in zip(drafts, found, cells, strict=True):
         number = row["repetition"]
@@ -224,5 +233,3 @@ def _row(given: Mapping[str, str], what: str) -> Mapping[str, str]:
         found = given if not isinstance(given, Mapping) else unknown
         raise ParameterError(f"{what}: found {found!r}; allowed are {', '.join(_NAMES)}")
     return {name: str(value) for name, value in given.items()}
-
-

@@ -95,8 +95,8 @@ class Redaction:
         if self.unreadable == "drop":
             return Unreadable("(left out by redaction)", value.reason)
         raise TraceFormatError(
-            f"the {name} of a call of {step.name!r} could not be read ({value.reason}), so that no redaction rule can be "
-            "applied to it", source=work.where,
+            f"the {name} of a call of {step.name!r} could not be read ({value.reason}), so that no rule can be applied",
+            source=work.where,
             mend="Write 'unreadable: drop' beside 'rules' to leave such text out, or mend the file.",
         )  # fmt: skip
 

@@ -4,7 +4,8 @@ from plumbline.show.checks import check_offline
 from plumbline.show.estimates import format_estimate
 from plumbline.show.figures import figure
 from plumbline.show.markup import Html
-from plumbline.show.plots import conditions, conditions_data, effect, effect_data, exposure, exposure_data
+
+XX
 from plumbline.show.render import chart_svg, enable
 from plumbline.show.run_card import run_card
 from plumbline.show.tables import callout, estimate_table, table_html

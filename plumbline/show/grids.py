@@ -14,6 +14,7 @@ __all__ = ["Cell", "grid"]
 
 SIDE = 26
 ROW = 22
+HEADING = 24
 BETWEEN = 14
 CHARACTER = 6.9
 
@@ -29,13 +30,13 @@ class Cell:
 
 
 def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: str = "") -> Any:
-    """Draw cells with a mark in each, row labels on the left, a number above each column, a heading above each block.
+    """Draw cells with a mark in each, row labels on the left, a number above each column, headings for groups of both.
 
     Parameters
     ----------
     cells : pandas.DataFrame
-        ``row``, ``column`` (in order), ``head`` (text above the column), ``block`` (heading; may be empty), ``mark``,
-        ``kind``.
+        ``row``, ``part`` (heading above a group of rows), ``column`` (in order), ``head`` (text above the column),
+        ``block`` (heading above a group of columns; may be empty), ``mark`` (may be empty), ``kind``.
     kinds : mapping of str to Cell
         How each kind is drawn.
     ink : Token
@@ -49,11 +50,11 @@ def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: st
     """
     import altair as alt
 
-    rows = {name: place for place, name in enumerate(dict.fromkeys(cells["row"]))}
+    rows, parts = _stacked(cells)
     at, blocks = _placed(cells)
-    cells = cells.assign(x=[at[column] for column in cells["column"]], y=[rows[row] * ROW for row in cells["row"]])
+    cells = cells.assign(x=[at[column] for column in cells["column"]], y=[rows[row] for row in cells["row"]])
     cells = cells.assign(x2=cells["x"] + SIDE - 2, y2=cells["y"] + ROW - 2)
-    width, height = max(at.values()) + SIDE, len(rows) * ROW
+    width, height = max(at.values()) + SIDE, max(rows.values()) + ROW
     plain = {"scale": None, "axis": None}
     x, y = alt.X("x:Q", **plain), alt.Y("y:Q", **plain)
     layers = []
@@ -63,21 +64,39 @@ def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: st
             continue
         box = {"fill": how.fill.light, "stroke": how.border.light, "strokeWidth": 1}
         layers.append(alt.Chart(part).mark_rect(**box).encode(x=x, y=y, x2="x2:Q", y2="y2:Q"))
-        marked = part[part["mark"] != ""].assign(x=part["x"] + SIDE / 2 - 1, y=part["y"] + ROW / 2 - 1)
+        marked = part[part["mark"] != ""]
         if len(marked):
+            marked = marked.assign(x=marked["x"] + SIDE / 2 - 1, y=marked["y"] + ROW / 2 - 1)
             text = {"align": "center", "baseline": "middle", "color": how.mark.light, "fontWeight": how.weight}
             layers.append(alt.Chart(marked).mark_text(**text).encode(x=x, y=y, text="mark:N"))
-    labels = pd.DataFrame({"text": list(rows), "x": -10, "y": [place * ROW + ROW / 2 - 1 for place in rows.values()]})
+    labels = pd.DataFrame({"text": list(rows), "x": -10, "y": [place + ROW / 2 - 1 for place in rows.values()]})
     layers.append(_text(labels, ink, align="right"))
+    named = pd.DataFrame([{"text": name, "x": -10, "y": top + HEADING / 2} for name, top in parts if name])
+    if len(named):
+        layers.append(_text(named, MUTED, align="right"))
     heads = cells.drop_duplicates("column").assign(y=-9, text=lambda f: f["head"], x=lambda f: f["x"] + SIDE / 2 - 1)
     layers.append(_text(heads[["text", "x", "y"]], MUTED, align="center"))
-    titles = pd.DataFrame([{"text": name, "x": start, "y": -28} for name, start in blocks if name])
+    titles = pd.DataFrame([{"text": name, "x": start, "y": -27} for name, start in blocks if name])
     if len(titles):
         layers.append(_text(titles, ink, align="left"))
     if foot:
         note = pd.DataFrame({"text": [foot], "x": [-10 - max(map(len, rows)) * CHARACTER], "y": [height + 14]})
         layers.append(_text(note, MUTED, align="left"))
     return alt.layer(*layers).properties(width=width, height=height)
+
+
+def _stacked(cells: pd.DataFrame) -> tuple[dict[str, float], list[tuple[str, float]]]:
+    """Where each row starts, and the heading of each group of rows."""
+    rows: dict[str, float] = {}
+    parts: list[tuple[str, float]] = []
+    here = 0.0
+    for row, part in cells[["row", "part"]].drop_duplicates().itertuples(index=False, name=None):
+        if part and (not parts or parts[-1][0] != part):
+            parts.append((part, here))
+            here += HEADING
+        rows[row] = here
+        here += ROW
+    return rows, parts
 
 
 def _placed(cells: pd.DataFrame) -> tuple[dict[Any, float], list[tuple[str, float]]]:
@@ -98,10 +117,4 @@ def _text(frame: pd.DataFrame, token: Token, *, align: str) -> Any:
 
     plain = {"scale": None, "axis": None}
     mark = {"align": align, "baseline": "middle", "color": token.light, "fontSize": SIZES["label"]}
-    return (
-        alt.Chart(frame)
-        .mark_text(**mark)
-        .encode(x=alt.X("x:Q", **plain), y=alt.Y("y:Q", **plain), text="text:N")
-    )
-
-
+    return alt.Chart(frame).mark_text(**mark).encode(x=alt.X("x:Q", **plain), y=alt.Y("y:Q", **plain), text="text:N")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from plumbline.show.theme import ARM_STYLES, AXIS, INK, LINE, MUTED
+from plumbline.show.theme import ARM_STYLES, AXIS, INK, LINE, MUTED, PAPER
 
 __all__ = ["staircase"]
 
@@ -51,8 +51,10 @@ def staircase(data: pd.DataFrame, marks: pd.DataFrame, levels: Sequence[float], 
     if len(marks):
         at = marks.rename(columns={"threshold": "bound"}).assign(text=lambda f: [f"{n:,}" for n in f["runs"]])
         point = alt.Chart(at).mark_point(filled=True, size=50, opacity=1, color=INK.light)
-        words = alt.Chart(at).mark_text(align="left", baseline="top", dx=4, dy=5, color=INK.light)
-        layers += [point.encode(x=x, y=y), words.encode(x=x, y=y, text="text:N")]
+        where = {"align": "left", "baseline": "top", "dx": 5, "dy": 6}
+        halo = alt.Chart(at).mark_text(**where, stroke=PAPER.light, strokeWidth=5).encode(x=x, y=y, text="text:N")
+        words = alt.Chart(at).mark_text(**where, color=INK.light).encode(x=x, y=y, text="text:N")
+        layers += [halo, words, point.encode(x=x, y=y)]
     ends = shown.sort_values("runs").groupby("line", sort=False).tail(1)
     ends = ends.assign(place=_apart(ends["bound"].tolist(), (100 - first) * 17 / HEIGHT))
     named = alt.Chart(ends).mark_text(align="left", baseline="middle", color=MUTED.light)

@@ -20,7 +20,7 @@ def asked(*calls):
 
 
 def told(call_id, content, **more):
-    return {"role": "tool", "tool_call_id": call_id, "content": content, "function": "quote", **more}
+    return {"role": "tool", "tool_call_id": call_id, "content": content, "function": "quote"} | more
 
 
 def call(call_id, function="quote", **given):
@@ -42,7 +42,7 @@ MESSAGES = [
     told("b", "", error={"type": "timeout", "message": "too slow"}),
     told("a", "12.50"),
     asked(call("h", "helper", task="x")),
-    told("h", "sub done"),
+    told("h", "sub done", function="helper"),
     {"role": "assistant", "content": [{"type": "reasoning", "reasoning": "so"}, {"type": "text", "text": "done"}]},
 ]
 EVENTS = [

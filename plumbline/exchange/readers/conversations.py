@@ -15,7 +15,7 @@ __all__ = ["LABELS", "Found", "conversations", "find_in", "in_mapping", "labels_
 Find = Callable[[str, Mapping[str, Any]], Any]
 IsMessage = Callable[[Any], bool]
 
-_DEEPEST = 3
+_DEEPEST, _LOOKED_AT = 3, 20
 _DEFINITIONS = ("tools", "functions", "tool_choice", "tool_definitions")
 
 
@@ -64,12 +64,14 @@ def sample(source: Source, find: Find, is_message: IsMessage) -> list[Any] | Non
     value = in_mapping(source.peek())
     if value is NO_JSON:
         return None
-    if isinstance(value, list) and value and not is_message(value[0]):
-        value = in_mapping(value[0])
-    if isinstance(value, Mapping) and not is_message(value):
-        value = find("messages", value)
-    found = value if isinstance(value, list) else [value]
-    return found if found and all(map(is_message, found)) else None
+    many = isinstance(value, list) and not any(map(is_message, value[:1]))
+    for one in map(in_mapping, value[:_LOOKED_AT] if many else [value]):
+        if isinstance(one, Mapping) and not is_message(one):
+            one = find("messages", one)
+        found = one if isinstance(one, list) else [one]
+        if found:  # an empty conversation says nothing of its format
+            return found if all(map(is_message, found)) else None
+    return None
 
 
 def conversations(source: Source, find: Find, is_message: IsMessage) -> Iterator[Found]:

@@ -39,7 +39,11 @@ def _spans(source: Source, spans_of: SpansOf) -> Iterator[Span]:
         try:
             yield from spans_of(value)
         except (ValueFault, AttributeError, KeyError, TypeError) as fault:
-            what = str(fault) if isinstance(fault, ValueFault) else f"a record is not of the shape of this format ({fault})"
+            what = (
+                str(fault)
+                if isinstance(fault, ValueFault)
+                else f"a record is not of the shape of this format ({fault})"
+            )
             error = source.fault(what, byte=offset, line=line)
             if source.strict:
                 raise error from None

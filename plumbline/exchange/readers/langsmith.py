@@ -29,7 +29,9 @@ def _with_children(run: Mapping[str, Any], parent: Mapping[str, Any] | None) -> 
     while waiting:
         run, parent = waiting.pop(0)
         yield _span(run, parent)
-        waiting += [(child, {**run, "child_runs": None}) for child in run.get("child_runs") or [] if isinstance(child, Mapping)]
+        waiting += [
+            (child, {**run, "child_runs": None}) for child in run.get("child_runs") or [] if isinstance(child, Mapping)
+        ]
 
 
 def _span(run: Mapping[str, Any], parent: Mapping[str, Any] | None) -> Span:

@@ -129,7 +129,9 @@ def _block(block: Mapping[str, Any]) -> Part:
                 "function_call_output", "tool-return"):  # fmt: skip
         return _reply(block, NOT_RECORDED)
     if kind in ("reasoning", "thinking", "thought") or block.get("thought") is True:
-        words = next((block[n] for n in ("content", "thinking", "text", "reasoning") if isinstance(block.get(n), str)), None)
+        words = next(
+            (block[n] for n in ("content", "thinking", "text", "reasoning") if isinstance(block.get(n), str)), None
+        )
         return Part("thought", words) if words is not None else Part("other", dict(block))
     if kind in (None, "text") and isinstance(block.get("content"), str):
         return Part("text", block["content"])
@@ -154,7 +156,10 @@ def _reply(found: Mapping[str, Any], body: Any) -> Part:
     result = body
     if result is NOT_RECORDED or result is None:
         result = _first(found, "response", "result", "output", "content", "server_tool_call_response", "outcome")
-    if isinstance(result, Mapping) and set(result) == {"type", "value"}:  # the Vercel AI SDK names the type of an output
+    if isinstance(result, Mapping) and set(result) == {
+        "type",
+        "value",
+    }:  # the Vercel AI SDK names the type of an output
         result, typed = result["value"], str(result["type"])
         failed = typed.startswith("error") or None
     else:

@@ -33,7 +33,11 @@ def _spans(found: Any) -> Iterator[Span]:
 def _span(found: Any, trace: Mapping[str, Any]) -> Span:
     (span,) = spans_in(found)
     attributes = {name: _decoded(value) for name, value in span.attributes.items()}
-    for field, name in (("inputs", "mlflow.spanInputs"), ("outputs", "mlflow.spanOutputs"), ("span_type", "mlflow.spanType")):
+    for field, name in (
+        ("inputs", "mlflow.spanInputs"),
+        ("outputs", "mlflow.spanOutputs"),
+        ("span_type", "mlflow.spanType"),
+    ):
         if found.get(field) is not None:
             attributes.setdefault(name, found[field])
     if attributes.get("mlflow.spanType") in _MODELS:

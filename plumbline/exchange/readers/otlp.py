@@ -16,7 +16,7 @@ from plumbline.exchange.readers.span_own import own_trial
 from plumbline.exchange.readers.span_trials import by_trace, is_trajectory, trial_of
 from plumbline.exchange.source import NO_JSON, Source
 
-__all__ = ["READER", "spans_of", "trials"]
+__all__ = ["READER", "spans_by_line", "spans_of", "trials"]
 
 _ALLOWED = "OTLP JSON is an object with resourceSpans, a list of spans, or one of these a line."
 
@@ -32,18 +32,24 @@ def spans_of(source: Source) -> Iterator[Span]:
     if otlp_protobuf.looks_like(source):
         yield from otlp_protobuf.spans_of(source)
         return
+    for _, spans in spans_by_line(source):
+        yield from spans
+
+
+def spans_by_line(source: Source) -> Iterator[tuple[int, list[Span]]]:
+    """Give the number of each line and its spans; of one JSON value, line 1."""
     place = 0
     for offset, line, value in _values(source):
         try:
-            for span in spans_in(value, place):
-                place += 1
-                span.source = source.name
-                yield span
-        except ValueFault as fault:
-            error = source.fault(str(fault), byte=offset, line=line, mend=_ALLOWED)
+            spans = list(spans_in(value, place))
+        except (ValueFault, RecursionError) as fault:
+            error = source.fault(str(fault) or "nested too deeply", byte=offset, line=line, mend=_ALLOWED)
             if source.strict:
                 raise error from None
             source.leave_out(error)
+            continue
+        place += len(spans)
+        yield line, spans
 
 
 def _values(source: Source) -> Iterator[tuple[int, int, Any]]:
@@ -78,7 +84,9 @@ def trials(spans: Iterator[Span] | Sequence[Span], reader: Reader, *, name: str,
     if left_out:
         said.append(f"{left_out} traces of {name} were left out: a root or a parent is missing")
     if whole_only:
-        said.append(f"{name} is not whole: a trace whose last spans stood after the damage cannot be told from a whole one")
+        said.append(
+            f"{name} is not whole: a trace whose last spans stood after the damage cannot be told from a whole one"
+        )
     if empty:
         said.append(f"{empty} traces of {name} hold nothing of an agent and are no trials")
     for draft in drafts[:1]:

@@ -23,7 +23,9 @@ def looks_like(source: Source) -> bool:
         return False
     if head[0] == _FIRST_FIELD and not source.is_lines:
         size, width = _varint(head, 1)
-        return width > 0 and head[1] not in b" \t\r\n{[" and size > 0 and head[1 + width : 2 + width] in (b"\x0a", b"\x12")
+        return (
+            width > 0 and head[1] not in b" \t\r\n{[" and size > 0 and head[1 + width : 2 + width] in (b"\x0a", b"\x12")
+        )
     return _prefixed(head)
 
 
@@ -41,7 +43,6 @@ def spans_of(source: Source) -> Iterator[Span]:
     for offset, text in _messages(source):
         for span in _spans(source, offset, text, place):
             place += 1
-            span.source = source.name
             yield span
 
 
@@ -93,7 +94,9 @@ def _messages(source: Source) -> Iterator[tuple[int, bytes]]:
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big")
         if at + 4 + size > len(data):
-            error = source.fault("cut off inside a message", byte=len(data), mend="Mend the file, or pass strict=False.")
+            error = source.fault(
+                "cut off inside a message", byte=len(data), mend="Mend the file, or pass strict=False."
+            )
             if source.strict:
                 raise error
             source.leave_out(error)
@@ -127,5 +130,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if not data[at + width] & 0x80:
             return value, width + 1
     return 0, 0
-
-

@@ -56,15 +56,16 @@ def attributes_of(found: Any) -> dict[str, Any]:
     if not isinstance(found, list):
         raise ValueFault(f"attributes must be a list or an object; found {type(found).__name__}")
     made: dict[str, Any] = {}
-    for pair in found:
-        try:
+    pair: Any = None
+    try:
+        for pair in found:
             value = pair.get("value")
-            if value is not None and len(value) == 1 and "stringValue" in value:
+            if value is not None and "stringValue" in value:
                 made[pair["key"]] = value["stringValue"]
             else:
                 made[pair["key"]] = value_of(value)
-        except (AttributeError, KeyError, TypeError):
-            raise ValueFault(f"an attribute must have a key and a value; found {str(pair)[:60]!r}") from None
+    except (AttributeError, KeyError, TypeError):
+        raise ValueFault(f"an attribute must have a key and a value; found {str(pair)[:60]!r}") from None
     return made
 
 
@@ -138,33 +139,41 @@ def _grouped(group: Any, place: int) -> Iterator[Span]:
 
 
 def _span(found: Any, resource: dict[str, Any], scope: str, place: int) -> Span:
-    if not isinstance(found, dict) or not _is_span(found):
+    if not isinstance(found, dict):
         raise ValueFault(f"a span has traceId, spanId and name; found {str(found)[:60]!r}")
     get = found.get
-    status = get("status")
+    trace, own = get("traceId"), get("spanId")
+    if not trace or not own:
+        context = get("context") if isinstance(get("context"), dict) else found
+        trace = trace or context.get("traceId") or context.get("trace_id")
+        own = own or context.get("spanId") or context.get("span_id")
+        if not trace or not own:
+            raise ValueFault(f"a span has traceId, spanId and name; found {str(found)[:60]!r}")
+    status, events, name = get("status"), get("events"), get("name")
+    state, message = ("unset", None) if not status and "status_code" not in found else _state(found, status)
+    parent, start, end = get("parentSpanId"), get("startTimeUnixNano"), get("endTimeUnixNano")
+    if parent is None:
+        parent = _first(found, "parent_span_id", "parent_id", "parentId")
+    if start is None:
+        start = _first(found, "start_time_unix_nano", "start_time", "startTime")
+    if end is None:
+        end = _first(found, "end_time_unix_nano", "end_time", "endTime")
+    return Span(
+        plain_id(trace) or "", plain_id(own) or "", plain_id(parent), name if isinstance(name, str) else "",
+        nanoseconds(start), nanoseconds(end), state, message, attributes_of(get("attributes")),
+        [_event(event) for event in _checked_list(events, "events")] if events else [], resource, scope, place,
+    )  # fmt: skip
+
+
+def _state(found: Mapping[str, Any], status: Any) -> tuple[str, str | None]:
+    """Return status and message, from a status object or from the fields of what SDKs print."""
     if isinstance(status, dict):
         state = plain_status(status.get("code", status.get("status_code")))
         message = status.get("message", status.get("description"))
     else:
-        state = plain_status(status if status is not None else get("status_code", get("statusCode")))
-        message = get("status_message", get("statusMessage"))
-    context = get("context") if isinstance(get("context"), dict) else found
-    events = get("events")
-    return Span(
-        trace_id=plain_id(context.get("traceId") or context.get("trace_id")) or "",
-        span_id=plain_id(context.get("spanId") or context.get("span_id")) or "",
-        parent_id=plain_id(_first(found, "parentSpanId", "parent_span_id", "parent_id", "parentId")),
-        name=get("name") if isinstance(get("name"), str) else "",
-        start=nanoseconds(_first(found, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")),
-        end=nanoseconds(_first(found, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")),
-        status=state,
-        message=message if isinstance(message, str) and message else None,
-        attributes=attributes_of(get("attributes")),
-        events=[_event(event) for event in _checked_list(events, "events")] if events else [],
-        resource=resource,
-        scope=scope,
-        place=place,
-    )  # fmt: skip
+        state = plain_status(status if status is not None else found.get("status_code", found.get("statusCode")))
+        message = found.get("status_message", found.get("statusMessage"))
+    return state, message if isinstance(message, str) and message else None
 
 
 def _event(found: Any) -> Event:

@@ -16,7 +16,7 @@ def messages_in(found: Any, role: str) -> list[Any]:
     Examples
     --------
     >>> messages_in({"choices": [{"message": {"role": "assistant", "content": "hi"}}]}, "assistant")
-    [{'role': 'assistant', 'content': 'hi'}]
+    [{'message': {'role': 'assistant', 'content': 'hi'}}]
     >>> messages_in({"messages": [[{"role": "user", "content": "go"}]]}, "user")
     [{'role': 'user', 'content': 'go'}]
     """

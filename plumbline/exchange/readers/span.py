@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["Event", "Span", "iso_time", "nanoseconds", "plain_id", "plain_status"]
@@ -69,7 +70,6 @@ class Span:
     resource: dict[str, Any]
     scope: str
     place: int
-    source: str = ""
     unread: list[str] = field(default_factory=list)
 
 
@@ -83,6 +83,8 @@ def plain_id(value: Any) -> str | None:
     """
     if value is None or value == "":
         return None
+    if type(value) is str and len(value) in (16, 32) and value.islower():
+        return value  # hex as it should be, or no hex at all
     if not isinstance(value, str):
         return str(value)
     if found := _HEX.fullmatch(value):
@@ -112,7 +114,7 @@ def nanoseconds(value: Any) -> int | None:
     """
     if isinstance(value, str):
         if value.isdecimal() and len(value) < 25:
-            return _scaled(int(value))
+            return int(value) if len(value) == 19 and value < "2" else _scaled(int(value))
         return _from_iso(value)
     if isinstance(value, bool) or value is None:
         return None
@@ -136,9 +138,8 @@ def iso_time(time: int | None) -> str | None:
     if time is None:
         return None
     seconds, rest = divmod(time, 10**9)
-    text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
     digits = f".{rest:09d}".rstrip("0") if rest else ""
-    return f"{text}{digits}+00:00"
+    return f"{_second(seconds)}{digits}+00:00"
 
 
 def plain_status(value: Any) -> str:
@@ -150,6 +151,11 @@ def plain_status(value: Any) -> str:
     if found is None and isinstance(value, str):
         found = _STATUS.get(value.upper())
     return found or "unset"
+
+
+@lru_cache(maxsize=256)
+def _second(seconds: int) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
 def _scaled(number: int | Decimal) -> int | None:

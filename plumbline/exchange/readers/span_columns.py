@@ -47,6 +47,9 @@ def _tool_parameters(attributes: Mapping[str, Any]) -> Any:
     return found
 
 
+_NEEDS: dict[Any, str] = {_entity_input: "traceloop.entity.input", _tool_parameters: "tool.parameters"}
+"""Without this attribute the function finds nothing and need not be asked."""
+
 SPAN_COLUMNS = (
     Column("operation", (
         "gen_ai.operation.name", "openinference.span.kind", "ai.operationId", "traceloop.span.kind", "mlflow.spanType",
@@ -114,13 +117,13 @@ class Lookup:
     Examples
     --------
     >>> reader = Reader("r", "R", SPAN_COLUMNS, lambda s: None, lambda s, r: [])
-    >>> Lookup(reader).fields({"tool_arguments": "{}", "gen_ai.tool.name": "pay", "x": 1})
-    {'arguments': '{}', 'tool_name': 'pay'}
+    >>> sorted(Lookup(reader).fields({"tool_arguments": "{}", "gen_ai.tool.name": "pay", "x": 1}).items())
+    [('arguments', '{}'), ('tool_name', 'pay')]
     """
 
     def __init__(self, reader: Reader) -> None:
         self._rank: dict[str, list[tuple[str, int]]] = {}
-        self._callables: list[tuple[str, int, Any]] = []
+        self._callables: list[tuple[str, int, str | None, Any]] = []
         self.names: set[str] = set()
         for column in reader.columns:
             for rank, path in enumerate(column.paths):
@@ -128,28 +131,29 @@ class Lookup:
                     self._rank.setdefault(path, []).append((column.field, rank))
                     self.names.add(path)
                 else:
-                    self._callables.append((column.field, rank, path))
+                    self._callables.append((column.field, rank, _NEEDS.get(path), path))
 
     def fields(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields that are there, each from the first of its names."""
+        return self.fields_and_words(attributes)[0]
+
+    def fields_and_words(self, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+        """Return the fields, and what every dialect calls the span, in the order of the column ``operation``."""
         found: dict[str, Any] = {}
         ranks: dict[str, int] = {}
-        rank_of = self._rank
-        for name, value in attributes.items():
-            for field, rank in rank_of.get(name, ()):
+        words: list[tuple[int, Any]] = []
+        for name in attributes.keys() & self._rank.keys():
+            value = attributes[name]
+            for field, rank in self._rank[name]:
+                if field == "operation":
+                    words.append((rank, value))
                 if rank < ranks.get(field, 1_000):
                     found[field], ranks[field] = value, rank
-        for field, rank, function in self._callables:
-            if rank < ranks.get(field, 1_000) and (value := function(attributes)) is not NOT_RECORDED:
-                found[field], ranks[field] = value, rank
-        return found
-
-    def operations(self, attributes: Mapping[str, Any]) -> list[Any]:
-        """Return what every dialect calls the span, in the order of the column."""
-        ranked = [
-            (rank, value)
-            for name, value in attributes.items()
-            for field, rank in self._rank.get(name, ())
-            if field == "operation"
-        ]
-        return [value for _, value in sorted(ranked, key=lambda pair: pair[0])]
+        for field, rank, needs, function in self._callables:
+            if rank < ranks.get(field, 1_000) and (needs is None or needs in attributes):
+                value = function(attributes)
+                if value is not NOT_RECORDED:
+                    found[field], ranks[field] = value, rank
+        if len(words) > 1:
+            words.sort(key=lambda pair: pair[0])
+        return found, [value for _, value in words]

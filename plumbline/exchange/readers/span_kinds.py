@@ -38,9 +38,9 @@ def kind_of(span: Span, fields: dict[str, Any], operations: list[Any]) -> str:
     ----------
     span : Span
     fields : dict
-        As ``Lookup.fields`` returns them.
+        As ``Lookup.fields_and_words`` returns them.
     operations : list
-        As ``Lookup.operations`` returns them.
+        As ``Lookup.fields_and_words`` returns them.
     """
     if fields.get("tool_name") == _MERGED or span.name == f"execute_tool {_MERGED}":
         return OTHER
@@ -57,7 +57,7 @@ def kind_of(span: Span, fields: dict[str, Any], operations: list[Any]) -> str:
         return TOOL
     if span.name.startswith(("execute_tool ", "tools/call ")):
         return TOOL
-    if span.name == "call_llm" or "tokens_in" in fields and "model" in fields:
+    if span.name == "call_llm" or ("tokens_in" in fields and "model" in fields):
         return AGENT if _is_agent(span, fields) and not span.name.startswith(("chat", "call_llm")) else MODEL
     return AGENT if _is_agent(span, fields) else OTHER
 

@@ -183,7 +183,7 @@ def _tree(flat: Mapping[str, Any], talk: Talk) -> dict[str, Any]:
         made["function_call"] = {
             "name": made["function_call_name"], "arguments": made.get("function_call_arguments_json", ""),
         }  # fmt: skip
-    if isinstance(made.get("content"), str) and made["content"][:2] in ('[{', '{"'):
+    if isinstance(made.get("content"), str) and made["content"][:2] in ("[{", '{"'):
         opened = _parsed(made["content"], Talk())
         if isinstance(opened, list) and all(isinstance(o, dict) and "type" in o for o in opened):
             made["content"] = opened

@@ -168,5 +168,3 @@ def _key(node: Node) -> tuple[int, int]:
 def _timed(nodes: Sequence[Node]) -> bool:
     starts = [node.span.start for node in nodes]
     return None not in starts and len(set(starts)) == len(starts)
-
-

@@ -224,10 +224,11 @@ class Story:
                 if tool.call_id == part.call_id:
                     return tool
         for tool in free:
-            names = tool.call_id is None or part.call_id is None
-            if names and tool_name_of(tool.span, tool.fields) == part.name and same_arguments(tool.arguments, arguments):
-                if self._where.place(tool) == self._where.place(node):
-                    return tool
+            if tool.call_id is not None and part.call_id is not None:
+                continue
+            same = tool_name_of(tool.span, tool.fields) == part.name and same_arguments(tool.arguments, arguments)
+            if same and self._where.place(tool) == self._where.place(node):
+                return tool
         return None
 
     def _reply(self, part: Part) -> None:

@@ -17,7 +17,7 @@ __all__ = ["Node", "Tree", "tree_of"]
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One span that may be a step; `up` is the nearest agent, model or tool it is inside, `over` the span just above."""
+    """One span that may be a step; `up` is the nearest agent, model or tool around it, `over` the span just above."""
 
     span: Span
     kind: str
@@ -69,8 +69,7 @@ def tree_of(spans: Sequence[Span], lookup: Lookup) -> Tree:
     kept = _once(spans, said, unread)
     nodes: dict[str, Node] = {}
     for span in kept:
-        fields = lookup.fields(span.attributes)
-        operations = lookup.operations(span.attributes) if "operation" in fields else []
+        fields, operations = lookup.fields_and_words(span.attributes)
         nodes[span.span_id or f"place {span.place}"] = Node(span, kind_of(span, fields, operations), fields)
     missing = 0
     for node in nodes.values():
@@ -164,5 +163,3 @@ def _nearest(node: Node) -> Node | None:
     while at is not None and at.kind == OTHER:
         at = at.over
     return at
-
-

@@ -22,6 +22,9 @@ from plumbline.exchange.readers.texts import whole_number
 __all__ = ["by_trace", "is_trajectory", "trial_of"]
 
 
+_LABELS = frozenset(("arm", "task", "family", "perturbation", "variant", "repetition"))
+
+
 def by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
     """Return spans by trace id, in order of appearance."""
     traces: dict[str, list[Span]] = {}
@@ -133,11 +136,12 @@ def _frame(trial: TrialDraft, roots: Sequence[Node]) -> None:
 
 def _labels(roots: Sequence[Node], nodes: Sequence[Node], where: Where, lookup: Lookup) -> Labels:
     found: dict[str, Any] = {}
-    for node in roots:
-        for fields in (node.fields, lookup.fields(node.span.resource)):
-            for name in ("arm", "task", "family", "perturbation", "variant", "repetition"):
-                if name in fields:
-                    found.setdefault(name, fields[name])
+    told = [node.fields for node in roots]
+    told += [lookup.fields(found) for found in {id(n.span.resource): n.span.resource for n in roots}.values() if found]
+    for fields in told:
+        if fields:
+            for name in _LABELS & fields.keys():
+                found.setdefault(name, fields[name])
     agent = next((where.agent(node) for node in nodes if node.kind == AGENT), None)
     texts = {name: found[name] if isinstance(found.get(name), str) and found[name] else None
              for name in ("arm", "task", "family", "perturbation", "variant")}  # fmt: skip

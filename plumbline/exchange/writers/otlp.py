@@ -1,4 +1,4 @@
-"""A run as OTLP JSON: GenAI names for what the conventions know, ``plumbline.*`` for the rest, so that nothing is lost."""
+"""A run as OTLP JSON: GenAI names for what the conventions know, ``plumbline.*`` for the rest."""
 
 from __future__ import annotations
 

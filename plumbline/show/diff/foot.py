@@ -63,9 +63,10 @@ def _ended(side: Side) -> tuple[Line, ...]:
 def _fault(side: Side) -> tuple[Line, ...]:
     if not side.trial or side.trial["exposure"] == "none_planned":
         return ()
-    fault = "" if side.trial["fault"] is None else f": {short(str(side.trial['fault']))}"
     met = side.trial["exposure"] == "delivered"
-    return (("", f"met{fault}") if met else ("caution", f"planned and not met{fault}"),)
+    head: Line = ("", "met") if met else ("caution", "planned and not met")
+    fault = side.trial["fault"]
+    return (head, *_facts({} if fault is None else parse_json(str(fault))))
 
 
 def _outcome_of(side: Side) -> Any:
@@ -123,8 +124,15 @@ def _graded(side: Side, grade: Grade | None) -> tuple[Line, ...]:
 
 
 def _truth(side: Side) -> tuple[Line, ...]:
-    context = _context(side)
-    return tuple(("", f"{key} {_value(context[key])}") for key in sorted(context))
+    return _facts(_context(side))
+
+
+def _facts(value: Any, prefix: str = "") -> tuple[Line, ...]:
+    """Every fact of an object on its own line, with the path to it."""
+    if not isinstance(value, Mapping) or (prefix and not value):
+        return (("", f"{prefix} {_value(value)}".strip()),)
+    below = (_facts(value[key], f"{prefix}.{key}" if prefix else key) for key in sorted(value))
+    return tuple(line for lines in below for line in lines)
 
 
 def _rules(side: Side) -> tuple[Line, ...]:
@@ -138,8 +146,5 @@ def _rules(side: Side) -> tuple[Line, ...]:
 def _missing(side: Side) -> tuple[Line, ...]:
     if side.findings is None:
         return (("", "not checked against rules"),)
-    lines = [
-        (f"violation-{found.severity}", f"violates {found}: expected {short(found.expected)}; {short(found.observed)}")
-        for found in side.findings.missing
-    ]
+    lines = [line for found in side.findings.missing for line in found.lines()]
     return tuple(lines) or (("", "none"),)

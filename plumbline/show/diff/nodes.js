@@ -132,5 +132,6 @@ function footTable(lines) {
     }
     body.append(row);
   }
-  return make("table", "pl-foot-table", make("caption", "pl-hidden", "how the two trials ended"), body);
+  const caption = make("caption", "pl-hidden", "how the two trials ended");
+  return make("table", "pl-foot-table", caption, make("colgroup", "", make("col", "pl-first"), make("col"), make("col")), body);
 }

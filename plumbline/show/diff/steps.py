@@ -10,7 +10,7 @@ import pandas as pd
 from plumbline.base.canonical import canonical_json, parse_json
 from plumbline.base.errors import ParameterError
 from plumbline.compare.fields import parse_path
-from plumbline.show.diff.words import KIND_WORDS, STATUS_WORDS, short
+from plumbline.show.diff.words import KIND_WORDS, STATUS_WORDS, short, two_values
 
 __all__ = ["DiffRow", "FieldDifference", "ShownStep", "Witness", "read_steps", "text_of"]
 
@@ -28,6 +28,11 @@ class Witness:
 
     def __str__(self) -> str:
         return f"{self.rule} ({self.severity})"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what a reader is told, as (class, words)."""
+        told = f"expected {short(self.expected)}; found {short(self.observed)}"
+        return [(f"violation-{self.severity}", f"✗ violates {self}"), ("why", told)]
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,7 @@ class ShownStep:
         if self.unread:
             found.append(("unread", f"could not be read: {short(self.unread)}"))
         for witness in self.witnesses:
-            told = f"expected {short(witness.expected)}; found {short(witness.observed)}"
-            found.append((f"violation-{witness.severity}", f"violates {witness}: {told}"))
+            found += witness.lines()
         return found
 
 
@@ -120,7 +124,7 @@ class FieldDifference:
         """Say the difference in one line."""
         times = f" ({self.times})" if self.times else ""
         uncounted = "" if self.counted else ", not counted by the rules"
-        shown = f"{self.field or 'arguments'}: {short(self.left)} → {short(self.right)}{times}"
+        shown = f"{self.field or 'arguments'}: {two_values(self.left, self.right)}{times}"
         return f"{shown}; {self.reason}{uncounted}" if self.reason else f"{shown}{uncounted}"
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from plumbline.show.markup import visible
 
-__all__ = ["KIND_WORDS", "LONGEST", "MARKS", "STATUS_WORDS", "cut", "one_line", "short"]
+__all__ = ["KIND_WORDS", "LONGEST", "MARKS", "STATUS_WORDS", "cut", "one_line", "short", "two_values"]
 
 LONGEST: Final = 240
 """Characters of one value that are shown before the rest is counted."""
@@ -71,3 +71,20 @@ def short(text: str, limit: int = LONGEST) -> str:
 def one_line(text: str, limit: int = LONGEST) -> str:
     """Return text on one line, cut to a length."""
     return short(" ".join(text.split()), limit)
+
+
+def two_values(left: str, right: str, limit: int = LONGEST) -> str:
+    """Say two values that differ; where both are long, from shortly before the first character that differs.
+
+    Examples
+    --------
+    >>> two_values("1", "2")
+    '1 → 2'
+    >>> two_values("a" * 50 + "b", "a" * 50 + "c", 40)
+    'from character 51 on: b → c'
+    """
+    same = next((n for n, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]), None)
+    at = min(len(left), len(right)) if same is None else same
+    if at < limit // 2 or max(len(left), len(right)) <= limit:
+        return f"{short(left, limit)} → {short(right, limit)}"
+    return f"from character {at + 1:,} on: {short(left[at:], 60) or 'nothing'} → {short(right[at:], 60) or 'nothing'}"

@@ -11,7 +11,7 @@ import pandas as pd
 from plumbline.base.errors import ParameterError
 from plumbline.compare import Alignment, FieldRule, expand
 from plumbline.show.drawing import dots
-from plumbline.show.plots.frames import describe, needed, texts, told
+from plumbline.show.plots.frames import describe, needed, records, texts, told
 
 __all__ = ["argument_agreement", "argument_agreement_data"]
 
@@ -49,7 +49,8 @@ def argument_agreement_data(found: Alignment) -> pd.DataFrame:
     --------
     >>> from plumbline.compare import align
     >>> step = {"step": [0], "kind": "tool_call", "name": "pay"}
-    >>> one, two = (pd.DataFrame({"trial_id": t, **step, "arguments": a}) for t, a in (("a", '{"x":1,"y":1}'), ("b", '{"x":1,"y":2}')))
+    >>> one = pd.DataFrame({"trial_id": "a", **step, "arguments": '{"x":1,"y":1}'})
+    >>> two = pd.DataFrame({"trial_id": "b", **step, "arguments": '{"x":1,"y":2}'})
     >>> argument_agreement_data(align(two, one))[["field", "k", "n"]].values.tolist()
     [['x', 1, 1], ['y', 0, 1]]
     """
@@ -84,7 +85,7 @@ def argument_agreement(data: pd.DataFrame, *, axis_title: str, description: str 
         Another frame, or no axis title.
     """
     data = needed(data, _COLUMNS, "argument_agreement_data")
-    data["label"] = [told(row) for row in data.to_dict("records")]
+    data["label"] = [told(row) for row in records(data)]
     data["n_label"] = [
         texts(
             [
@@ -93,7 +94,7 @@ def argument_agreement(data: pd.DataFrame, *, axis_title: str, description: str 
                 f"{row['cannot_compare']:,} cannot be compared" if row["cannot_compare"] else "",
             ]
         )
-        for row in data.to_dict("records")
+        for row in records(data)
     ]
     words = description or describe("Dot plot", axis_title, data)
     drawn = dots(data, column="percent", axis_title=axis_title, domain=(0.0, 100.0), width=220)
@@ -157,7 +158,8 @@ def _told_of(judged: dict[str, str], field: str) -> str:
 def _counted(rows: pd.DataFrame) -> pd.DataFrame:
     sizes = rows.drop_duplicates(["pair", "at"])["tool"].value_counts(sort=False)
     made = []
-    for (tool, name), part in rows.groupby(["tool", "field"], sort=False):
+    for key, part in rows.groupby(["tool", "field"], sort=False):
+        tool, name = map(str, key)
         agree, differ = int((part["told"] == "equal").sum()), part[part["told"] == "differs"]
         n = agree + len(differ)
         made.append(

@@ -12,7 +12,7 @@ import pandas as pd
 from plumbline.base.errors import ParameterError
 from plumbline.show.drawing import dots
 from plumbline.show.lines import staircase
-from plumbline.show.plots.frames import describe, needed, share_label, texts
+from plumbline.show.plots.frames import describe, needed, records, share_label, texts
 from plumbline.stats import proportion_bounds
 
 __all__ = ["bound_growth", "bound_growth_data", "certificate_ladder", "certificate_ladder_data"]
@@ -105,12 +105,12 @@ def certificate_ladder(
     """
     wanted = ("group", "series", "percent", "low", "high", "state", "grade", "covered", "attained_by")
     data = needed(data, wanted, "certificate_ladder_data")
-    rows = data.to_dict("records")
+    rows = records(data)
     data["label"] = [
         f"at least {share_label(row['percent'])}" if row["state"] == "estimate" else _not_available(row) for row in rows
     ]
     data["n_label"] = [
-        texts([f"grade {row['grade']}" if row["grade"] else "", f"by {row['attained_by']}"])
+        texts([f"grade {row['grade']}" if row["grade"] else "", f"at {row['attained_by']}"])
         if row["state"] == "estimate"
         else ""
         for row in rows

@@ -10,7 +10,7 @@ import pandas as pd
 from plumbline.analysis import exposure, tally
 from plumbline.show.drawing import dots
 from plumbline.show.estimates import estimate_rows
-from plumbline.show.plots.frames import describe, estimate_frame, needed, texts, told
+from plumbline.show.plots.frames import describe, estimate_frame, needed, records, texts, told
 from plumbline.stats import missing_bounds
 from plumbline.traces import Recording
 
@@ -59,7 +59,7 @@ def conformance_data(recording: Recording, ok: pd.Series, *, confidence: float =
     counts = counts.iloc[sorted(range(len(order)), key=order.__getitem__)].reset_index(drop=True)
     frame = counts.rename(columns={"perturbation": "group", "arm": "series"})
     frame = frame[["group", "series", "value", "low", "high", "k", "n"]]
-    frame["note"] = [_unsaid(row) for row in counts.to_dict("records")]
+    frame["note"] = [_unsaid(row) for row in records(counts)]
     data = estimate_frame(estimate_rows(frame), "percent")
     data[["planned", "missing"]] = counts[["planned", "missing"]].astype("Int64")
     met = _faults(recording)
@@ -91,8 +91,8 @@ def conformance(data: pd.DataFrame, *, axis_title: str, description: str | None 
         Another frame, or no axis title.
     """
     data = needed(data, (*_SHARE, *_COUNTS), "conformance_data")
-    data["label"] = [told(row) for row in data.to_dict("records")]
-    data["n_label"] = [_reading(row) for row in data.to_dict("records")]
+    data["label"] = [told(row) for row in records(data)]
+    data["n_label"] = [_reading(row) for row in records(data)]
     domain = (_start(data), 100.0)
     words = description or describe("Dot plot", axis_title, data) + _axis_start(domain[0])
     return dots(data, column="percent", axis_title=axis_title, domain=domain, width=280).properties(description=words)
@@ -132,8 +132,7 @@ def missing_ends_data(recording: Recording, ok: pd.Series) -> pd.DataFrame:
     """
     data = conformance_data(recording, ok)
     ends = [
-        missing_bounds(int(row.k), int(row.n), int(row.planned))
-        for row in data[["k", "n", "planned"]].itertuples()
+        missing_bounds(int(row.k), int(row.n), int(row.planned)) for row in data[["k", "n", "planned"]].itertuples()
     ]
     for name, side in (("low", "worst"), ("high", "best")):
         values = [getattr(found, side).value for found in ends]
@@ -164,10 +163,8 @@ def missing_ends(data: pd.DataFrame, *, axis_title: str, description: str | None
         Another frame, or no axis title.
     """
     data = needed(data, ("group", "series", "percent", "low", "high", "planned", "open", "state"), "missing_ends_data")
-    data["label"] = [
-        f"{row['low']:.1f} to {row['high']:.1f} %" if row["open"] else told(row) for row in data.to_dict("records")
-    ]
-    data["n_label"] = [f"{row['open']:,} of {row['planned']:,} open" for row in data.to_dict("records")]
+    data["label"] = [f"{row['low']:.1f} to {row['high']:.1f} %" if row["open"] else told(row) for row in records(data)]
+    data["n_label"] = [f"{row['open']:,} of {row['planned']:,} open" for row in records(data)]
     domain = (_start(data), 100.0)
     words = description or describe("Ends", axis_title, data) + _axis_start(domain[0])
     return dots(data, column="percent", axis_title=axis_title, domain=domain, width=280).properties(description=words)

@@ -134,7 +134,9 @@ def _first(rows: pd.DataFrame) -> pd.DataFrame:
     found.loc[found["kind"] == "outcome", "position"] = float("inf")
     found["rank"] = found["kind"].map(order)
     found = found.sort_values(["trial_id", "position", "rank"], kind="stable").drop_duplicates("trial_id")
-    found["group"] = [_place(row.kind, row.step_index, row.name_) for row in found.rename(columns={"name": "name_"}).itertuples()]
+    found["group"] = [
+        _place(row.kind, row.step_index, row.name_) for row in found.rename(columns={"name": "name_"}).itertuples()
+    ]
     return found
 
 

@@ -11,7 +11,7 @@ from plumbline.analysis import tally
 from plumbline.base.errors import ParameterError
 from plumbline.show.drawing import dots
 from plumbline.show.estimates import estimate_rows
-from plumbline.show.plots.frames import describe, estimate_frame, needed, told
+from plumbline.show.plots.frames import describe, estimate_frame, needed, records, told
 from plumbline.stats import miettinen_nurminen
 from plumbline.traces import Recording
 
@@ -67,7 +67,9 @@ def drop_data(
         for arm in recording.arms:
             if (arm, perturbation) not in counts.index or (arm, plain) not in counts.index:
                 continue
-            (k, n), (k0, n0) = (counts.loc[(arm, name), ["k", "n"]].astype(int) for name in (perturbation, plain))
+            (k, n), (k0, n0) = (
+                (int(counts.at[(arm, name), "k"]), int(counts.at[(arm, name), "n"])) for name in (perturbation, plain)
+            )
             rows.append({"group": perturbation, "series": arm, **_gap((k, n), (k0, n0), confidence)})
             more.append({"baseline_k": k0, "baseline_n": n0, **_by_task(rates, arm, perturbation, plain)})
     if not rows:
@@ -102,14 +104,13 @@ def drop(data: pd.DataFrame, *, axis_title: str, description: str | None = None)
     wanted = ("group", "series", "points", "low", "high", "n", "state", "note", "baseline_n", "tasks", "tasks_differ")
     data = needed(data, wanted, "drop_data")
     data["label"] = [
-        told(row, "points") if row["state"] == "estimate" else f"cannot tell: {row['note']}"
-        for row in data.to_dict("records")
+        told(row, "points") if row["state"] == "estimate" else f"cannot tell: {row['note']}" for row in records(data)
     ]
     data["n_label"] = [
         ""
         if row["state"] != "estimate"
         else f"n={row['n']:,} vs {row['baseline_n']:,}, {row['tasks_differ']} of {row['tasks']} tasks differ"
-        for row in data.to_dict("records")
+        for row in records(data)
     ]
     lowest, highest = min(0.0, *data["low"].fillna(0.0)), max(0.0, *data["high"].fillna(0.0))
     domain = (math.floor((lowest - 1) / 10) * 10.0, math.ceil((highest + 1) / 10) * 10.0)

@@ -10,7 +10,7 @@ import pandas as pd
 from plumbline.base.errors import ParameterError
 from plumbline.show.estimates import EstimateRow, Unit, estimate_rows, format_share, in_order
 
-__all__ = ["describe", "estimate_frame", "labelled", "needed", "ordered", "share_label", "texts", "told"]
+__all__ = ["describe", "estimate_frame", "labelled", "needed", "ordered", "records", "share_label", "texts", "told"]
 
 
 def ordered(
@@ -84,6 +84,11 @@ def told(row: Mapping[str, Any], column: str = "percent") -> str:
     if row["state"] != "estimate":
         return f"cannot tell ({row['k']} of {row['n']})"
     return share_label(row[column], "points" if column == "points" else "percent")
+
+
+def records(data: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as dictionaries."""
+    return [{str(name): value for name, value in row.items()} for row in data.to_dict("records")]
 
 
 def texts(labels: Iterable[str]) -> str:

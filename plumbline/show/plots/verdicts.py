@@ -100,13 +100,10 @@ def verdict_matrix(data: pd.DataFrame, *, most: int = 24, description: str | Non
     columns = list(dict.fromkeys(data["column"]))
     data, left_out = data[data["column"].isin(columns[:most])], data[data["column"].isin(columns[most:])]
     words = description or _said(data, left_out)
-    cells = pd.DataFrame(
-        {
-            "row": [f"{rule} ({severity})" for rule, severity in zip(data["rule"], data["severity"], strict=True)],
-            "column": data["column"], "head": [f"{n:,}" for n in data["trials"]], "block": data["arm"],
-            "mark": data["verdict"].map(VERDICT_MARKS), "kind": data["verdict"],
-        }
-    )  # fmt: skip
+    cells = data.rename(columns={"rule": "row", "severity": "part", "arm": "block", "verdict": "kind"})
+    cells = cells.assign(
+        head=[f"{n:,}" for n in data["trials"]], mark=[VERDICT_MARKS[word] for word in data["verdict"]]
+    )
     legend = {f"{VERDICT_MARKS[word] or 'empty'} {word.replace('_', ' ')}" for word in set(data["verdict"])}
     ordered = [text for word in VERDICT_MARKS for text in legend if text.endswith(word.replace("_", " "))]
     foot = f"number of trials above each column; {', '.join(ordered)}"
