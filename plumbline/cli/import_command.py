@@ -42,10 +42,11 @@ def _import(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out)
     if out.exists():
         raise ParameterError(f"{arguments.out} is there already; name a folder that does not exist")
-    labels = {name: _label(getattr(arguments, name)) for name in ("arm", "task", "family", "perturbation")}
     recording = read_traces(
-        arguments.files, format=arguments.format, run_id=arguments.run_id or out.name, labels=arguments.labels,
-        redact=arguments.redact, strict=not arguments.keep_whole, **labels,
+        arguments.files, format=arguments.format, arm=_label(arguments.arm), task=_label(arguments.task),
+        family=_label(arguments.family), perturbation=_label(arguments.perturbation),
+        run_id=arguments.run_id or out.name, labels=arguments.labels, redact=arguments.redact,
+        strict=not arguments.keep_whole,
     )  # fmt: skip
     found = coverage(recording)
     recording.save(out)

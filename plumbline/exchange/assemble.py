@@ -92,7 +92,8 @@ def _assembled(
     careful: bool,
 ) -> Recording:  # fmt: skip
     names = [trial_id(who.arm, who.task, who.perturbation, who.variant, who.repetition) for who in named]
-    trials, steps = [], []
+    trials: list[dict[str, Any]] = []
+    steps: list[tuple[Any, ...]] = []
     unread: dict[str, list[str]] = {}
     for draft, who, name in zip(drafts, named, names, strict=True):
         trials.append(_trial(draft, who))

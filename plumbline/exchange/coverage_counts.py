@@ -26,7 +26,7 @@ _ATTRIBUTE_COLUMNS = ["tool", "attribute", "structured", "null", "absent", "unre
 
 
 def call_states(recording: Recording) -> pd.DataFrame:
-    """Return one row a tool call: place, tool, whether arguments and result were structured, unreadable or not recorded.
+    """Return one row a tool call: place, tool, and whether arguments and result could be read.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from plumbline.exchange.drafts import TrialDraft
 __all__ = ["Label", "LabelRules", "Labelled", "Numbering", "label_rules", "labelled"]
 
 Label = str | Mapping[str, str] | Callable[[TrialDraft], str] | None
-"""Text for every trial, ``{"attribute": NAME}`` of the trace, or a function of the draft; None for what the trace says."""
+"""Text, ``{"attribute": NAME}`` of the trace, or a function of the draft; None for what the trace says."""
 
 _NAMES = ("arm", "task", "family", "perturbation", "variant", "repetition")
 _KEYS = ("trace_id", "source")
@@ -99,8 +99,8 @@ def labelled(drafts: Sequence[TrialDraft], rules: LabelRules, *, numbering: Numb
     used = {key for draft in drafts for key in _keys(draft)}
     if numbering is None and rules.table and (lost := [key for key in rules.table if key not in used]):
         raise ParameterError(
-            f"{rules.table_name}: {len(lost)} of {len(rules.table)} rows match no trial, the first {lost[0]!r}; keys are "
-            f"trace ids or sources such as {_keys(drafts[0])[0] if drafts else '(no trial was read)'!r}"
+            f"{rules.table_name}: {len(lost)} of {len(rules.table)} rows match no trial, the first {lost[0]!r}; "
+            f"keys are trace ids or sources such as {_keys(drafts[0])[0] if drafts else '(no trial was read)'!r}"
         )
     found = [_identity(draft, rules) for draft in drafts]
     _no_confusion(found)

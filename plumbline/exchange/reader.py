@@ -105,10 +105,10 @@ class Reader:
     @property
     def version(self) -> str:
         """Short digest of the columns, so that a run says with which it was read."""
-        named = [
-            f"{column.field}={','.join(p if isinstance(p, str) else getattr(p, '__qualname__', '?') for p in column.paths)}"
-            for column in self.columns
-        ]
+        named = []
+        for column in self.columns:
+            names = [p if isinstance(p, str) else getattr(p, "__qualname__", "?") for p in column.paths]
+            named.append(f"{column.field}={','.join(names)}")
         return hashlib.sha256("\n".join([self.name, *named]).encode()).hexdigest()[:12]
 
 

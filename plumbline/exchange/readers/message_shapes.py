@@ -20,7 +20,7 @@ _ROLES = {
     "model": "assistant", "bot": "assistant", "systemmessage": "system", "developer": "system",
     "toolmessage": "tool", "function": "tool", "functionmessage": "tool",
 }  # fmt: skip
-_NO_WORDS = (None, "", [])
+_NO_WORDS: tuple[Any, ...] = (None, "", [])
 
 
 @dataclass(slots=True)
@@ -156,16 +156,15 @@ def _reply(found: Mapping[str, Any], body: Any) -> Part:
     result = body
     if result is NOT_RECORDED or result is None:
         result = _first(found, "response", "result", "output", "content", "server_tool_call_response", "outcome")
+    failed: bool | None = None
     if isinstance(result, Mapping) and set(result) == {
         "type",
         "value",
     }:  # the Vercel AI SDK names the type of an output
         result, typed = result["value"], str(result["type"])
-        failed = typed.startswith("error") or None
-    else:
-        if isinstance(result, list) and (words := words_of(result)) is not None:
-            result = words
-        failed = None
+        failed = True if typed.startswith("error") else None
+    elif isinstance(result, list) and (words := words_of(result)) is not None:
+        result = words
     flag = _first(found, "is_error", "isError")
     if isinstance(flag, bool):
         failed = flag

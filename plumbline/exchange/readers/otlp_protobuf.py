@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,17 +58,17 @@ def request_of(data: bytes) -> dict[str, Any]:
         Not a trace request.
     """
     try:
-        from google.protobuf.json_format import MessageToDict
-        from google.protobuf.message import DecodeError
-        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+        json_format = importlib.import_module("google.protobuf.json_format")
+        message = importlib.import_module("google.protobuf.message")
+        service = importlib.import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     except ImportError:
         raise ParameterError(f"OTLP protobuf needs the package opentelemetry-proto: {INSTALL}") from None
-    request = ExportTraceServiceRequest()
+    request = service.ExportTraceServiceRequest()
     try:
         request.ParseFromString(data)
-    except DecodeError as error:
+    except message.DecodeError as error:
         raise ValueError(str(error)) from None
-    found: dict[str, Any] = MessageToDict(request)
+    found: dict[str, Any] = json_format.MessageToDict(request)
     return found
 
 

@@ -144,7 +144,8 @@ def _span(found: Any, resource: dict[str, Any], scope: str, place: int) -> Span:
     get = found.get
     trace, own = get("traceId"), get("spanId")
     if not trace or not own:
-        context = get("context") if isinstance(get("context"), dict) else found
+        inner = get("context")
+        context = inner if isinstance(inner, dict) else found
         trace = trace or context.get("traceId") or context.get("trace_id")
         own = own or context.get("spanId") or context.get("span_id")
         if not trace or not own:
@@ -211,7 +212,8 @@ def _logs(groups: list[Any], place: int) -> Iterator[Span]:
 def _is_span(found: Any) -> bool:
     if not isinstance(found, dict):
         return False
-    context = found.get("context") if isinstance(found.get("context"), dict) else found
+    inner = found.get("context")
+    context = inner if isinstance(inner, dict) else found
     return bool(context.get("traceId") or context.get("trace_id")) and bool(
         context.get("spanId") or context.get("span_id")
     )

@@ -26,7 +26,7 @@ def messages_in(found: Any, role: str) -> list[Any]:
     if isinstance(found, list):
         if found and isinstance(found[0], list):  # LangChain sends batches; a traced call is a batch of one
             return messages_in(found[0], role)
-        return [{"role": role, **one} if _bare(one) else one for one in found if isinstance(one, Mapping | str)]
+        return [_with_role(one, role) for one in found if isinstance(one, Mapping | str)]
     if not isinstance(found, Mapping):
         return []
     for name in ("messages", "contents", "generations", "choices"):
@@ -36,7 +36,7 @@ def messages_in(found: Any, role: str) -> list[Any]:
         if isinstance(found.get(name), Mapping) and "role" not in found:
             return [found["message"]] if name == "message" else [found]
     if "content" in found or "parts" in found or "tool_calls" in found:
-        return [{"role": role, **found} if _bare(found) else found]
+        return [_with_role(found, role)]
     for name in ("input", "output", "prompt", "text", "response", "outputs", "inputs"):
         if found.get(name) not in (None, "", [], {}):
             return messages_in(found[name], role)
@@ -80,5 +80,6 @@ def records_in(found: Any, *names: str) -> list[Any]:
     return list(found) if isinstance(found, list) else [found]
 
 
-def _bare(found: Any) -> bool:
-    return isinstance(found, Mapping) and not {"role", "type", "kwargs", "message"} & set(found)
+def _with_role(found: Any, role: str) -> Any:
+    bare = isinstance(found, Mapping) and not {"role", "type", "kwargs", "message"} & set(found)
+    return {"role": role, **found} if bare else found

@@ -121,7 +121,8 @@ def nanoseconds(value: Any) -> int | None:
     if isinstance(value, int):
         return _scaled(value)
     if isinstance(value, float | Decimal):
-        return _scaled(Decimal(str(value))) if value == value and abs(value) < 10**25 else None
+        number = Decimal(str(value))
+        return _scaled(number) if number.is_finite() else None
     if isinstance(value, datetime):
         return _from_iso(value.isoformat())
     return None

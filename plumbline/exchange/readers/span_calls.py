@@ -1,4 +1,4 @@
-"""Tool calls of a trace: what each was given and gave back, whether it failed, and which spans tell of the same call."""
+"""Tool calls of a trace: what each was given and gave back, whether it failed, which spans tell of the same call."""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ __all__ = ["AGENT", "MODEL", "OTHER", "TOOL", "kind_of", "tool_name_of"]
 TOOL, MODEL, AGENT, OTHER = "tool", "model", "agent", "other"
 
 _WORDS = {
-    **dict.fromkeys(("execute_tool", "execute_tool_call", "tool", "function", "tool_call", "ai.toolcall", "tools/call"), TOOL),
+    **dict.fromkeys((
+        "execute_tool", "execute_tool_call", "tool", "function", "tool_call", "ai.toolcall", "tools/call",
+    ), TOOL),
     **dict.fromkeys((
         "chat", "text_completion", "generate_content", "completion", "llm", "generation", "chat_model", "call_llm",
         "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",

@@ -38,8 +38,8 @@ class Talk:
 def talk_of(span: Span) -> Talk:
     """Return the messages of a span, from the first of the places in which there are any.
 
-    Places, in order: message attributes or events of the current GenAI conventions, the older span events, OpenInference
-    and OpenLLMetry's numbered attributes, the Vercel AI SDK, pydantic-ai, Google ADK.
+    Places, in order: message attributes or events of the current GenAI conventions, the older span events,
+    OpenInference and OpenLLMetry's numbered attributes, the Vercel AI SDK, pydantic-ai, Google ADK.
     """
     talk = Talk()
     for place in _PLACES:
@@ -153,7 +153,7 @@ def _append(message: Message, piece: Message) -> None:
 
 
 def _numbered(span: Span, talk: Talk) -> None:
-    """Messages spread over attributes with numbers in their names; the numbers order them, not the text of the names."""
+    """Messages spread over attributes with numbers in their names; the numbers order them, not the text."""
     trees: dict[str, dict[int, dict[str, Any]]] = {}
     for name, value in span.attributes.items():
         if name.startswith(("llm.", "gen_ai.")) and (found := _FLAT.fullmatch(name)):

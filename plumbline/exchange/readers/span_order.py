@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Sequence
 
 from plumbline.exchange.readers.span_kinds import AGENT, TOOL
@@ -80,7 +81,7 @@ def _histories(models: Sequence[Node], after: dict[int, set[int]]) -> None:
         by_place.setdefault(id(node.up), []).append((len(keys), keys, node))
     for told in by_place.values():
         told.sort(key=lambda one: (one[0], _key(one[2])))
-        for (shorter, keys, one), (longer, more, two) in zip(told, told[1:], strict=False):
+        for (shorter, keys, one), (longer, more, two) in itertools.pairwise(told):
             if 0 < shorter < longer and more[:shorter] == keys:
                 after[id(one)].add(id(two))
 
@@ -138,22 +139,19 @@ def _evidence(chosen: bool, timed: bool, causes: bool) -> str:
 
 def _skew(nodes: Sequence[Node], made: Sequence[Node], turn: dict[int, int], circles: int) -> list[str]:
     said = []
-    early = sum(
-        node.up is not None and node.span.start is not None and node.up.span.start is not None
-        and node.span.start < node.up.span.start
-        for node in nodes
-    )  # fmt: skip
+    early = sum(node.up is not None and _before(node, node.up) for node in nodes)
     by_id = {id(node): node for node in made}
-    early += sum(
-        by_id[call].span.start is not None and by_id[model].span.start is not None
-        and by_id[call].span.start < by_id[model].span.start
-        for call, model in turn.items()
-    )  # fmt: skip
+    early += sum(_before(by_id[call], by_id[model]) for call, model in turn.items())
     if early:
         said.append(f"{early} spans begin before what caused them: clocks disagree; they stand after their cause")
     if circles:
         said.append(f"{circles} times causes contradicted each other; the earlier by its clock goes first")
     return said
+
+
+def _before(node: Node, other: Node) -> bool:
+    """Say whether a span begins before another by their clocks."""
+    return node.span.start is not None and other.span.start is not None and node.span.start < other.span.start
 
 
 def _within(node: Node, other: Node) -> bool:

@@ -62,7 +62,7 @@ def _trial(trace_id: str, root: Span, row: dict[str, Any], rows: list[dict[str, 
 
 
 def _step(row: dict[str, Any]) -> StepDraft:
-    opened = {name: parse_json(row[name]) if name in row else NOT_RECORDED for name in _JSON_OF_STEP}
+    opened: dict[str, Any] = {n: parse_json(row[n]) if n in row else NOT_RECORDED for n in _JSON_OF_STEP}
     plain = {name: value for name, value in row.items() if name not in (*_JSON_OF_STEP, "step", "unread")}
     return StepDraft(**opened, **plain, unread=[row["unread"]] if "unread" in row else [])
 

@@ -163,6 +163,8 @@ def _sum(nodes: Sequence[Node], field: str) -> Any:
 def _number(node: Node, field: str) -> Any:
     value = node.fields.get(field)
     if field == "cost":
-        fits = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-        return float(value) if fits and abs(value) < 1e9 else None
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            return None
+        cost = float(value)
+        return cost if abs(cost) < 1e9 else None
     return whole_number(value)

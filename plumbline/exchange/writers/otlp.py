@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -76,7 +76,7 @@ def _traces(recording: Recording) -> Iterator[list[dict[str, Any]]]:
         yield _trace(recording, row, rows)
 
 
-def _trace(recording: Recording, trial: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _trace(recording: Recording, trial: Mapping[Any, Any], steps: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
     trace = hashlib.sha256(canonical_json([recording.run_id, trial["trial_id"]]).encode()).hexdigest()[:32]
     root = f"{1:016x}"
     start = nanoseconds(_value(trial["started_at"]))
@@ -106,7 +106,7 @@ def _trace(recording: Recording, trial: Mapping[str, Any], steps: list[Mapping[s
     return spans
 
 
-def _step(trace: str, span_id: str, parent: str, step: Mapping[str, Any]) -> dict[str, Any]:
+def _step(trace: str, span_id: str, parent: str, step: Mapping[Any, Any]) -> dict[str, Any]:
     attributes: dict[str, Any] = {"plumbline.kind": step["kind"], ROW_STEP: _row(step, STEPS)}
     name = _value(step["name"])
     if step["kind"] == "tool_call":
@@ -143,7 +143,7 @@ def _span(
     return span
 
 
-def _row(row: Mapping[str, Any], columns: Any) -> str:
+def _row(row: Mapping[Any, Any], columns: Any) -> str:
     """Return a row as canonical JSON, without what is missing and without the run's name, which the resource holds."""
     kept = {c.name: _value(row[c.name]) for c in columns if c.name not in _KEYS}
     return canonical_json({name: value for name, value in kept.items() if value is not None})

@@ -156,7 +156,7 @@ def _told_of(judged: dict[str, str], field: str) -> str:
 
 
 def _counted(rows: pd.DataFrame) -> pd.DataFrame:
-    sizes = rows.drop_duplicates(["pair", "at"])["tool"].value_counts(sort=False)
+    sizes = rows.drop_duplicates(["pair", "at"])["tool"].value_counts(sort=False).to_dict()
     made = []
     for key, part in rows.groupby(["tool", "field"], sort=False):
         tool, name = map(str, key)
@@ -171,6 +171,6 @@ def _counted(rows: pd.DataFrame) -> pd.DataFrame:
                 "pairs": part["pair"].nunique(),
             }
         )  # fmt: skip
-    made.sort(key=lambda row: (-int(sizes[row["tool"]]), str(row["tool"]), str(row["field"])))
+    made.sort(key=lambda row: (-sizes.get(str(row["tool"]), 0), str(row["tool"]), str(row["field"])))
     data = pd.DataFrame(made).astype({"percent": "float64", "low": "float64", "high": "float64"})
     return data.astype(dict.fromkeys(("k", "n", "cannot_compare", "differ_in", "pairs"), "Int64"))

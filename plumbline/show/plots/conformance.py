@@ -64,7 +64,7 @@ def conformance_data(recording: Recording, ok: pd.Series, *, confidence: float =
     data[["planned", "missing"]] = counts[["planned", "missing"]].astype("Int64")
     met = _faults(recording)
     for name in ("faults_planned", "faults_met"):
-        found = [met.get((row.group, row.series), {}).get(name) for row in data.itertuples()]
+        found = [met.get((row["group"], row["series"]), {}).get(name) for row in records(data)]
         data[name] = pd.Series(found, dtype="Int64")
     return data
 
@@ -131,9 +131,7 @@ def missing_ends_data(recording: Recording, ok: pd.Series) -> pd.DataFrame:
     Manski (2003), Partial Identification of Probability Distributions, chapter 1.
     """
     data = conformance_data(recording, ok)
-    ends = [
-        missing_bounds(int(row.k), int(row.n), int(row.planned)) for row in data[["k", "n", "planned"]].itertuples()
-    ]
+    ends = [missing_bounds(int(row["k"]), int(row["n"]), int(row["planned"])) for row in records(data)]
     for name, side in (("low", "worst"), ("high", "best")):
         values = [getattr(found, side).value for found in ends]
         data[name] = pd.Series([None if value is None else 100 * value for value in values], dtype="float64")

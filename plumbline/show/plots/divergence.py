@@ -134,16 +134,15 @@ def _first(rows: pd.DataFrame) -> pd.DataFrame:
     found.loc[found["kind"] == "outcome", "position"] = float("inf")
     found["rank"] = found["kind"].map(order)
     found = found.sort_values(["trial_id", "position", "rank"], kind="stable").drop_duplicates("trial_id")
-    found["group"] = [
-        _place(row.kind, row.step_index, row.name_) for row in found.rename(columns={"name": "name_"}).itertuples()
-    ]
+    places = zip(found["kind"].tolist(), found["step_index"].tolist(), found["name"].fillna(""), strict=True)
+    found["group"] = [_place(str(kind), int(index), str(name)) for kind, index, name in places]
     return found
 
 
-def _place(kind: str, index: int, name: object) -> str:
+def _place(kind: str, index: int, name: str) -> str:
     if kind == "outcome":
         return _END
-    named = "" if pd.isna(name) else f" {name}"
+    named = f" {name}" if name else ""
     if kind == "extra":
         return f"before step 1:{named}" if index < 0 else f"after step {index + 1}:{named}"
     return f"step {index + 1}:{named}"
@@ -157,8 +156,9 @@ def _most(data: pd.DataFrame, most: int) -> pd.DataFrame:
     if rest.empty:
         return drawn
     others = rest.groupby("state", sort=False)["trials"].sum().reset_index()
-    name = f"{len(sums) - len(kept)} other places"
-    return pd.concat([drawn, others.assign(group=name, position=pd.NA)], ignore_index=True)
+    others["group"] = f"{len(sums) - len(kept)} other places"
+    columns = ["group", "state", "trials"]
+    return pd.concat([drawn[columns], others[columns]], ignore_index=True)
 
 
 def _said(shown: pd.DataFrame) -> str:

@@ -59,17 +59,16 @@ def drop_data(
     Miettinen and Nurminen (1985), Statistics in Medicine 4, 213.
     """
     plain = _baseline(recording, baseline)
-    counts = tally(recording, ok, by=("arm", "perturbation"), confidence=confidence).set_index(["arm", "perturbation"])
+    counts = tally(recording, ok, by=("arm", "perturbation"), confidence=confidence)
+    counted = {(row["arm"], row["perturbation"]): (int(row["k"]), int(row["n"])) for row in records(counts)}
     rates = _task_rates(recording, ok)
     rows: list[dict[str, Any]] = []
     more: list[dict[str, int]] = []
     for perturbation in (name for name in recording.perturbations if name != plain):
         for arm in recording.arms:
-            if (arm, perturbation) not in counts.index or (arm, plain) not in counts.index:
+            if not {(arm, perturbation), (arm, plain)} <= set(counted):
                 continue
-            (k, n), (k0, n0) = (
-                (int(counts.at[(arm, name), "k"]), int(counts.at[(arm, name), "n"])) for name in (perturbation, plain)
-            )
+            (k, n), (k0, n0) = counted[arm, perturbation], counted[arm, plain]
             rows.append({"group": perturbation, "series": arm, **_gap((k, n), (k0, n0), confidence)})
             more.append({"baseline_k": k0, "baseline_n": n0, **_by_task(rates, arm, perturbation, plain)})
     if not rows:

@@ -104,9 +104,9 @@ def verdict_matrix(data: pd.DataFrame, *, most: int = 24, description: str | Non
     cells = cells.assign(
         head=[f"{n:,}" for n in data["trials"]], mark=[VERDICT_MARKS[word] for word in data["verdict"]]
     )
-    legend = {f"{VERDICT_MARKS[word] or 'empty'} {word.replace('_', ' ')}" for word in set(data["verdict"])}
-    ordered = [text for word in VERDICT_MARKS for text in legend if text.endswith(word.replace("_", " "))]
-    foot = f"number of trials above each column; {', '.join(ordered)}"
+    found = set(data["verdict"])
+    legend = [f"{mark or 'empty'} {word.replace('_', ' ')}" for word, mark in VERDICT_MARKS.items() if word in found]
+    foot = f"number of trials above each column; {', '.join(legend)}"
     return grid(cells, kinds=_CELLS, ink=INK, foot=foot).properties(description=words)
 
 
