@@ -13,7 +13,7 @@ from plumbline.base.errors import PlumblineError
 
 __all__ = ["main"]
 
-COMMANDS = ("demo", "study", "data", "run", "certify", "gate", "verify", "parity", "show", "plan", "import")
+COMMANDS = ("demo", "study", "data", "run", "certify", "gate", "verify", "parity", "show", "plan", "import", "export")
 CODES = """exit codes:
   0  fine: done, pins hold, gate says ship
   1  pins or a certificate do not hold, or a gate says hold

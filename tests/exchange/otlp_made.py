@@ -63,7 +63,9 @@ def tool(number: int, name: str, arguments: Any = None, *, call_id: str | None =
     return span(number, f"execute_tool {name}", values=values, **place)
 
 
-def chat(number: int, given: list[Any], said: list[Any], more: dict[str, Any] | None = None, **place: Any) -> dict[str, Any]:
+def chat(
+    number: int, given: list[Any], said: list[Any], more: dict[str, Any] | None = None, **place: Any
+) -> dict[str, Any]:
     values = {
         "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": json.dumps(given),
         "gen_ai.output.messages": json.dumps(said), **(more or {}),

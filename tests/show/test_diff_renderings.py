@@ -197,7 +197,7 @@ def test_the_viewers_style_knows_light_dark_and_the_notebooks_own_theme():
     css = viewer_css()
     assert "body[data-jp-theme-light='false'] .pl" in css
     assert "@media (prefers-color-scheme: dark)" in css
-    assert "body:not([data-jp-theme-light], .vscode-light, .vscode-dark) .pl-diff" in css
+    assert "body:not([data-jp-theme-light],.vscode-light,.vscode-dark) .pl-diff" in css
     assert "var(--jp-layout-color0" in css
 
 

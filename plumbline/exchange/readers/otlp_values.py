@@ -27,7 +27,7 @@ def value_of(value: Any) -> Any:
     >>> value_of({"kvlistValue": {"values": [{"key": "id", "value": {"intValue": "9007199254740993"}}]}})
     {'id': 9007199254740993}
     >>> value_of({"arrayValue": {}}), value_of({"doubleValue": 3}), value_of({})
-    ([], 3.0, None)
+    ([], Decimal('3.0'), None)
     """
     if not isinstance(value, dict):
         return value
@@ -257,9 +257,14 @@ def _whole(held: Any) -> int:
     raise ValueFault(f"intValue must be a whole number; found {held!r}")
 
 
-def _double(held: Any) -> float:
+def _double(held: Any) -> Decimal | float:
+    """Return a double as the shortest decimal that spells it, as JSON text of it would be read."""
     if isinstance(held, int | float | Decimal) and not isinstance(held, bool):
-        return float(held)
+        try:
+            number = float(held)
+        except OverflowError:
+            raise ValueFault(f"doubleValue must be a number that a double holds; found {str(held)[:40]}") from None
+        return Decimal(repr(number)) if number - number == 0 else number
     if isinstance(held, str) and held in _NUMBERS:
         return _NUMBERS[held]
     raise ValueFault(f"doubleValue must be a number; found {held!r}")

@@ -17,6 +17,7 @@ from plumbline.exchange.arguments import read_arguments, read_result
 from plumbline.exchange.drafts import NOT_RECORDED, Labels, StepDraft, TrialDraft
 from plumbline.exchange.reader import Column, Reader
 from plumbline.exchange.readers.texts import recorded, shown, whole_number
+from plumbline.exchange.readers.turns import storable
 from plumbline.exchange.source import Source, open_source
 
 __all__ = ["READER"]
@@ -108,9 +109,11 @@ def _trial(
     status, error = _ending(recorded(reader.find("error", record)), steps)
     answered = status in ("completed", "agent_error")
     said = [] if ledgers is None or name in ledgers else ["there is no end state on record"]
+    state = None if ledgers is None else ledgers.get(name)
+    outcome = None if state is None else storable(state, "outcome", unread)
     draft = TrialDraft(
         source=f"{source.name} line {line}", labels=labels, steps=steps, status=status, error=error,
-        outcome=None if ledgers is None else ledgers.get(name), unread=unread, said=said,
+        outcome=outcome, unread=unread, said=said,
         prompt=_text(reader.find("prompt", record)), final_output=_text(reader.find("final_output", record)) or None,
         model=_text(reader.find("model", record)), latency_ms=_number(reader.find("latency_ms", record)),
         cost_usd=_number(reader.find("cost_usd", record)),
@@ -192,7 +195,7 @@ def _expose(draft: TrialDraft) -> None:
         met = next((kind for kind, words in _INJECTED if step.status == "failed" and words in (step.error or "")), None)
         if met is not None:
             draft.exposure = "delivered"
-            draft.fault = {"tool": step.name, "error": met, "on_call": count[step.name], "times": 1}
+            draft.fault = {"tool": ascii(step.name)[1:-1], "error": met, "on_call": count[step.name], "times": 1}
             return
     draft.exposure = "not_delivered"
     variant = draft.labels.variant or ""

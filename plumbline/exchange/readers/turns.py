@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plumbline.exchange.arguments import read_arguments, read_result, read_text
-from plumbline.exchange.drafts import Labels, StepDraft, TrialDraft
+from plumbline.exchange.drafts import Labels, StepDraft, TrialDraft, Unreadable
 from plumbline.exchange.readers.texts import shown, words_of
 
-__all__ = ["UNNAMED", "Conversation", "Failed", "FailureRule", "error_field"]
+__all__ = ["UNNAMED", "Conversation", "Failed", "FailureRule", "error_field", "storable"]
 
 UNNAMED = "(unnamed)"
 """Name of a call whose tool the trace does not name; the step says so in ``unread`` too."""
@@ -51,6 +51,27 @@ def error_field(result: Any) -> Failed | None:
     if found is True or result.get("isError") is True or result.get("is_error") is True:
         return Failed(None, words_of(result.get("content", result.get("message"))) or shown(result))
     return None
+
+
+def storable(values: Mapping[str, Any], what: str, unread: list[str]) -> dict[str, Any]:
+    """Return the fields of an object that a run can store; the others go to `unread`, with their reason.
+
+    Examples
+    --------
+    >>> lost: list[str] = []
+    >>> storable({"reward": 1, "note": float("nan")}, "outcome", lost), lost
+    ({'reward': 1}, ['outcome.note: NaN: NaN'])
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        name = read_text(key) if isinstance(key, str) else Unreadable(shown(key), "a key that is not text")
+        read = read_text(value) if isinstance(value, str) else read_result(value)
+        if isinstance(name, str) and not isinstance(read, Unreadable):
+            found[name] = read
+        else:
+            fault = read if isinstance(name, str) else name
+            unread.append(f"{what}.{key}: {fault.reason}: {fault.text}")
+    return found
 
 
 class Conversation:
@@ -252,9 +273,13 @@ class Conversation:
             )
         more.setdefault("prompt", self.prompt)
         more.setdefault("final_output", self.final)
+        unread = [*self.unread, *more.pop("unread", ())]
+        for what in ("outcome", "context"):
+            if more.get(what) is not None:
+                more[what] = storable(more[what], what, unread)
         return TrialDraft(
             source=source, labels=labels or Labels(), steps=self.steps, said=said,
-            unread=[*self.unread, *more.pop("unread", ())], **more,
+            unread=unread, **more,
         )  # fmt: skip
 
 

@@ -1,0 +1,35 @@
+"""The standard conformance report: any run, any policy, without a study."""
+
+from plumbline.show.standard.frames import (
+    arm_counts,
+    fault_counts,
+    matrix_table,
+    rule_counts,
+    steps_of,
+    witnesses,
+    worst_violation,
+)
+from plumbline.show.standard.index import index_page
+from plumbline.show.standard.parts import aligned_calls, onset_note
+from plumbline.show.standard.pdf import find_browser, print_pdf
+from plumbline.show.standard.writing import StandardReport, standard_report
+from plumbline.show.standard.words import answer, cannot_claim
+
+__all__ = [
+    "StandardReport",
+    "aligned_calls",
+    "answer",
+    "arm_counts",
+    "cannot_claim",
+    "fault_counts",
+    "find_browser",
+    "index_page",
+    "matrix_table",
+    "onset_note",
+    "print_pdf",
+    "rule_counts",
+    "standard_report",
+    "steps_of",
+    "witnesses",
+    "worst_violation",
+]
