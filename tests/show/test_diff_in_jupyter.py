@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import nbformat
@@ -11,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.browser import missing
-from tests.lab import missing_lab, opened_notebook, run_again, serve
+from tests.lab import missing_lab, opened_notebook, run_again, run_all, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 WHY_NOT = missing() or missing_lab()
@@ -24,9 +23,8 @@ pytestmark = [
 MAKE = """import plumbline as plumb
 from plumbline.show.diff import diff_run
 run = plumb.read_run({run!r})
-domain = plumb.load_domain("procure_to_pay")
-made = diff_run(run, task={task!r}, arms=("plan_execute", "react"), perturbation={perturbation!r}, policy=domain.policy,
-                argument_rules=domain.argument_fields, grade=domain.grade)
+policy = plumb.Policy("no payment", [plumb.MustNotCall("schedule_payment", severity="critical")])
+made = diff_run(run, task="INV-7002", arms=("plan_execute", "react"), perturbation="tool_fault", policy=policy)
 viewer = made.widget()
 viewer"""
 READ = "print('chosen', viewer.selected, made.rows[viewer.selected].violates, *viewer.selected_steps['name'])"
@@ -35,9 +33,7 @@ READ = "print('chosen', viewer.selected, made.rows[viewer.selected].violates, *v
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebooks")
-    source = MAKE.format(
-        run=str(ROOT / "data" / "procure_to_pay" / "parity"), task="INV-7002", perturbation="decoy_tools"
-    )
+    source = MAKE.format(run=str(ROOT / "data" / "procure_to_pay" / "parity"))
     for kind in ("lab", "notebook"):
         cells = [new_code_cell(source), new_code_cell(READ)]
         metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -53,8 +49,7 @@ def chosen(page) -> int:
 @pytest.mark.parametrize("kind", ["lab", "notebook"])
 def test_run_all_click_walk_to_the_violation_and_read_it_in_python(server, tmp_path, kind):
     with opened_notebook(server, kind, f"{kind}.ipynb") as (page, wrong):
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        run_all(page)
         page.locator(".pl-diff [data-row]").first.wait_for()
         cells = page.locator(".jp-Notebook .jp-Cell").count()
 
@@ -75,7 +70,7 @@ def test_run_all_click_walk_to_the_violation_and_read_it_in_python(server, tmp_p
             page.keyboard.press(key)
         assert chosen(page) == 0
         assert page.locator(".jp-Notebook .jp-Cell").count() == cells, "a shortcut of the notebook fired"
-        assert not [said for said in wrong if re.match("script error|left", said)]
+        assert wrong == []
         _picture(page, tmp_path, kind)
 
 
