@@ -47,6 +47,7 @@ _HOMES = {
     "certify": "plumbline.decide",
     "check": "plumbline.rules",
     "concat_runs": "plumbline.run",
+    "diff": "plumbline.show.diff",
     "gate": "plumbline.decide",
     "ladder": "plumbline.decide",
     "load_domain": "plumbline.domain",

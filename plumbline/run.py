@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import pandas as pd
 
@@ -19,6 +19,9 @@ from plumbline.rules import check as check_rules
 from plumbline.stats.clusters import DECLARED_RHO
 from plumbline.traces import Plan, Recording, concat_recordings
 from plumbline.traces import read_run as read_recording
+
+if TYPE_CHECKING:
+    from plumbline.show.diff import TraceDiff
 
 __all__ = ["Run", "concat_runs", "first_difference", "read_run", "read_traces", "run_plan", "run_study"]
 
@@ -166,6 +169,31 @@ class Run(Recording):
             grade=grade,
             ks=ks,
             confidence=confidence,
+        )
+
+    def diff(
+        self,
+        *,
+        task: str,
+        arms: tuple[str, str],
+        perturbation: str = "baseline",
+        variant: str = "0",
+        repetition: int = 0,
+        policy: Policy | None = None,
+        grade: decide.Grade | None = None,
+    ) -> TraceDiff:
+        """Set the same trial of two arms side by side, see ``plumbline.show.diff.diff_run``."""
+        from plumbline.show.diff import diff_run
+
+        return diff_run(
+            self,
+            task=task,
+            arms=arms,
+            perturbation=perturbation,
+            variant=variant,
+            repetition=repetition,
+            policy=policy,
+            grade=grade,
         )
 
     def trial(self, trial_id: str) -> pd.DataFrame:

@@ -106,13 +106,40 @@ def opened_notebook(server: Server, kind: str, name: str, *, colour: str = "ligh
         try:
             page = context.new_page()
             page.on("pageerror", lambda error: wrong.append(f"script error: {error}") if _ours(error) else None)
-            page.on("request", lambda asked: wrong.append(f"left: {asked.url[:100]}") if _leaves(asked.url, server) else None)
+            page.on(
+                "request",
+                lambda asked: wrong.append(f"left: {asked.url[:100]}") if _leaves(asked.url, server) else None,
+            )
+            heard = _kernel_answers(page)
             page.goto(server.url(kind, name))
             page.locator(".jp-Notebook .jp-Cell").first.wait_for()
-            page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for(state="attached")
+            _until_connected(page, heard)
             yield page, wrong
         finally:
             context.close()
+
+
+def _kernel_answers(page: Any) -> list[str]:
+    """Return a list that grows when the kernel has told the page who it is."""
+    heard: list[str] = []
+
+    def listen(frame: Any) -> None:
+        text = frame if isinstance(frame, str) else bytes(frame).decode("utf-8", "ignore")
+        if "kernel_info_reply" in text:
+            heard.append("kernel_info_reply")
+
+    page.on("websocket", lambda socket: socket.on("framereceived", listen))
+    return heard
+
+
+def _until_connected(page: Any, heard: list[str]) -> None:
+    """Wait for the kernel's own answer: the page shows ``idle`` before it has a kernel, and then runs nothing."""
+    ends = time.monotonic() + STARTS_WITHIN
+    while not heard:
+        if time.monotonic() > ends:
+            raise RuntimeError("the page was never connected to a kernel")
+        page.wait_for_timeout(50)
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for(state="attached")
 
 
 def _ours(error: Any) -> bool:

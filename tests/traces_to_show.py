@@ -59,7 +59,8 @@ NEW = [
     call("check_vendor", {"vendor": "V-1"}, group=1),
     call("check_duplicate", {"id": "INV-1"}),
     call("post_log", {"text": "paid"}),
-    call("match_order", {"po": "PO-9", "lines": [{"sku": "A", "n": 30}, {"sku": "B", "n": 1}]}) | {"status": "no_result"},
+    call("match_order", {"po": "PO-9", "lines": [{"sku": "A", "n": 30}, {"sku": "B", "n": 1}]})
+    | {"status": "no_result"},
     call("delete_vendor", {"vendor": "V-1"}),
     call("schedule_payment", {"amount": 48200.0, "memo": "x" * (LONG - 1) + "y"}),
     call("schedule_payment", {"amount": 48200.0, "memo": "x" * (LONG - 1) + "y"}),

@@ -13,7 +13,8 @@ __all__ = ["open_viewer", "state_of"]
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>viewer</title>
 <style>body { margin: 16px; background: %(paper)s; }</style><style id="viewer-css"></style></head>
-<body%(body)s><main><h1 style="position:absolute;clip-path:inset(50%%)">viewer</h1><div id="here"></div></main></body></html>"""
+<body%(body)s><main><h1 style="position:absolute;clip-path:inset(50%%)">viewer</h1><div id="here"></div></main>
+</body></html>"""
 
 START = """async ([script, css, state, answers]) => {
   document.getElementById('viewer-css').textContent = css;
@@ -28,7 +29,8 @@ START = """async ([script, css, state, answers]) => {
     send(message) {
       this.sent.push(message);
       const key = [message.row, message.side, message.which, message.field].join(' ');
-      if (key in answers) setTimeout(() => this.emit('msg:custom', {answer: 'value', id: message.id, text: answers[key]}), 0);
+      const answer = {answer: 'value', id: message.id, text: answers[key]};
+      if (key in answers) setTimeout(() => this.emit('msg:custom', answer), 0);
     }
     handlerCount() { return Object.values(this.handlers).reduce((sum, set) => sum + set.size, 0); }
   }

@@ -1,4 +1,4 @@
-"""``plumbline show RUN --trial TEXT``: one trial in plain text, or beside the same cell of another arm."""
+"""``plumbline show RUN TRIAL [TRIAL]``: one trial in plain text, or two of them side by side."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def register(commands: Any) -> None:
     show = commands.add_parser(
         "show",
         help="one trial in plain text",
-        description="Show one trial, its steps and what it violated, or set it beside the same cell of another arm.",
+        description="Show one trial, its steps and what it violated, or set two trials side by side, step by step.",
         allow_abbrev=False,
     )
     add_run(show)
-    show.add_argument("--trial", required=True, metavar="TEXT", help="id of a trial, or a part of it that only one has")
+    show.add_argument("trials", nargs="*", metavar="TRIAL", help="one trial, or two: ids, or parts that only one has")
+    show.add_argument("--trial", metavar="TEXT", help="the same for one trial")
     show.add_argument("--against", metavar="ARM", help="set it beside the same task, perturbation, variant, repetition")
     show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(run=_show)
@@ -34,17 +35,30 @@ def _show(arguments: argparse.Namespace) -> int:
     from plumbline.run import read_run
 
     run = read_run(arguments.run_folder)
-    trial = _one(run, arguments.trial)
-    if arguments.against is None:
+    trial, *rest = (_one(run, text) for text in _named(arguments))
+    if arguments.against is not None:
+        rest = [_counterpart(run, trial, arguments.against)]
+    if not rest:
         violations = _violations(arguments, run, trial)
         print(_as_json(run, trial, violations) if arguments.json else "\n".join(_lines(run, trial, violations)))
         return 0
-    other = _counterpart(run, trial, arguments.against)
     if arguments.json:
-        print(f"[{_as_json(run, trial, None)},\n{_as_json(run, other, None)}]")
+        print(f"[{_as_json(run, trial, None)},\n{_as_json(run, rest[0], None)}]")
     else:
-        print(_side_by_side(run, trial, other))
+        print(_side_by_side(arguments, run, trial, rest[0]))
     return 0
+
+
+def _named(arguments: argparse.Namespace) -> list[str]:
+    """Return the one or two trials that were named."""
+    from plumbline.base.errors import ParameterError
+
+    named = [*arguments.trials, *([arguments.trial] if arguments.trial is not None else [])]
+    most = 1 if arguments.against is not None else 2
+    if not 1 <= len(named) <= most:
+        allowed = "one trial beside --against" if most == 1 else "one trial, or two to set side by side"
+        raise ParameterError(f"{len(named)} trials are named; name {allowed}")
+    return named
 
 
 def _one(run: Any, text: str) -> str:
@@ -79,17 +93,21 @@ def _counterpart(run: Any, trial: str, arm: str) -> str:
     return other
 
 
-def _violations(arguments: argparse.Namespace, run: Any, trial: str) -> list[dict[str, Any]] | None:
-    """Return what the trial violated, or None where there is no policy to say."""
+def _policy_and_domain(arguments: argparse.Namespace, run: Any) -> tuple[Any, Any]:
+    """Return the policy, or None where nothing names one, and the domain, where one is used."""
     from plumbline.rules import read_policy
 
     if arguments.policy:
-        policy = read_policy(arguments.policy)
-    else:
-        domain = domain_of(arguments, run)
-        if domain is None:
-            return None
-        policy = domain.policy
+        return read_policy(arguments.policy), None
+    domain = domain_of(arguments, run)
+    return (None if domain is None else domain.policy), domain
+
+
+def _violations(arguments: argparse.Namespace, run: Any, trial: str) -> list[dict[str, Any]] | None:
+    """Return what the trial violated, or None where there is no policy to say."""
+    policy, _ = _policy_and_domain(arguments, run)
+    if policy is None:
+        return None
     rows = run.check(policy).violations()
     names = ["rule", "severity", "step", "name", "expected", "observed"]
     return list(json.loads(rows.loc[rows["trial_id"] == trial, names].to_json(orient="records")))
@@ -154,53 +172,10 @@ def _wrapped(label: str, text: str) -> str:
     return textwrap.fill(flat, WIDTH, initial_indent=label, subsequent_indent=rest, break_on_hyphens=False)
 
 
-def _side_by_side(run: Any, trial: str, other: str) -> str:
-    from plumbline.show import trace_pair
+def _side_by_side(arguments: argparse.Namespace, run: Any, trial: str, other: str) -> str:
+    """Return the diff of two trials, checked and graded where policy and domain are known; arguments as recorded."""
+    from plumbline.show.diff import diff
 
-    left, right = run.trial(trial), run.trial(other)
-    titles = (trial, other)
-    said = [f"{name}: {_record(run, name)['status']}, exposure {_record(run, name)['exposure']}" for name in titles]
-    if left.empty and right.empty:
-        return "\n".join([*said, "neither recorded a step"])
-    table = trace_pair(left, right, titles=titles, pairs=_pairs(left, right))
-    return "\n".join([*said, table.text])
-
-
-def _pairs(left: Any, right: Any) -> list[tuple[int | None, int | None]]:
-    """Pair the calls as they are aligned; other steps stand where they were, beside one of their kind if there is."""
-    from plumbline.compare import align
-
-    calls = [set(side.loc[side["kind"] == "tool_call", "step"]) for side in (left, right)]
-    matched: list[tuple[int | None, int | None]]
-    if all(calls):
-        script = align(right, left).script
-        columns = zip(script["reference_step"], script["candidate_step"], strict=True)
-        matched = [(_step(one), _step(two)) for one, two in columns]
-    else:
-        matched = [*((int(step), None) for step in sorted(calls[0])), *((None, int(s)) for s in sorted(calls[1]))]
-    made: list[tuple[int | None, int | None]] = []
-    done = [0, 0]
-    for pair in [*matched, (len(left), len(right))]:
-        between = [list(range(start, end)) if end is not None else [] for start, end in zip(done, pair, strict=True)]
-        made += _beside(left, right, *between)
-        if pair != (len(left), len(right)):
-            made.append(pair)
-        done = [start if end is None else end + 1 for start, end in zip(done, pair, strict=True)]
-    return made
-
-
-def _beside(left: Any, right: Any, ours: list[int], theirs: list[int]) -> list[tuple[int | None, int | None]]:
-    made: list[tuple[int | None, int | None]] = []
-    waiting = list(theirs)
-    for step in ours:
-        if waiting and left["kind"].iloc[step] == right["kind"].iloc[waiting[0]]:
-            made.append((step, waiting.pop(0)))
-        else:
-            made.append((step, None))
-    return made + [(None, step) for step in waiting]
-
-
-def _step(value: Any) -> int | None:
-    import pandas as pd
-
-    return None if pd.isna(value) else int(value)
+    policy, domain = _policy_and_domain(arguments, run)
+    verdicts = None if policy is None else run.check(policy)
+    return str(diff((run, trial), (run, other), verdicts=verdicts, grade=None if domain is None else domain.grade))

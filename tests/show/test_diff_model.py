@@ -26,7 +26,9 @@ def test_every_step_of_both_sides_stands_in_one_row(made):
     assert sorted(frame["step_left"].dropna()) == list(range(len(OLD)))
     assert sorted(frame["step_right"].dropna()) == list(range(len(NEW)))
     names = [step["name"] or step["kind"] for step in OLD]
-    assert all(names[step] == name for step, name in zip(frame["step_left"], frame["name_left"], strict=True) if pd.notna(step))
+    assert all(
+        names[step] == name for step, name in zip(frame["step_left"], frame["name_left"], strict=True) if pd.notna(step)
+    )
 
 
 def test_every_kind_of_row_is_named(made):
@@ -130,6 +132,19 @@ def test_tools_that_may_stand_in_any_order_are_not_moved():
     assert "moved" not in diff(*frames, tools=marks).to_frame()["mark"].tolist()
 
 
+def test_what_was_said_between_calls_keeps_its_place_when_a_call_moved():
+    one, two, three = call("a", {"x": 1}), call("b", {"y": 1}), call("c", {"z": 1})
+    said = call("user", {"text": "go on"}) | {"kind": "message"}
+    left, right = pd.DataFrame([one, said, two, three]), pd.DataFrame([said, two, three, one])
+    frame = diff(left, right).to_frame()
+    assert frame[["name_left", "name_right", "mark"]].to_numpy().tolist() == [
+        ["a", "a", "moved"],
+        ["user", "user", "same"],
+        ["b", "b", "same"],
+        ["c", "c", "same"],
+    ]
+
+
 @pytest.mark.parametrize("empty", ["left", "right", "both"])
 def test_a_trial_without_a_step_is_shown_beside_a_gap(empty):
     trials = pd.DataFrame({"arm": ["a", "b"], "task_id": "t"})
@@ -139,7 +154,9 @@ def test_a_trial_without_a_step_is_shown_beside_a_gap(empty):
     made = diff_run(run, task="t", arms=("a", "b"))
     expected = {"left": ["new"], "right": ["gone"], "both": []}[empty]
     assert made.to_frame()["mark"].tolist() == expected
-    assert (made.first, made.summary) == ((-1, "neither trial recorded a step") if empty == "both" else (0, made.summary))
+    assert (made.first, made.summary) == (
+        (-1, "neither trial recorded a step") if empty == "both" else (0, made.summary)
+    )
     assert str(made)
 
 
@@ -183,7 +200,9 @@ def test_a_violated_row_leads_to_its_step():
 
 def test_one_trial_in_two_runs_is_told_apart():
     run = recording()
-    other = Recording(run.trials.drop(columns="run_id"), run.steps.drop(columns="run_id"), run_id="later", tasks=run.tasks)
+    other = Recording(
+        run.trials.drop(columns="run_id"), run.steps.drop(columns="run_id"), run_id="later", tasks=run.tasks
+    )
     verdicts = check(other, POLICY)
     made = diff((run, NEW_ID), (other, NEW_ID), verdicts=(None, verdicts))
     assert made.titles == (f"{NEW_ID} (viewing)", f"{NEW_ID} (later)")
@@ -206,6 +225,7 @@ def test_one_trial_in_two_runs_is_told_apart():
         (pd.DataFrame([call("a") | {"step": 1}] * 2), pd.DataFrame([call("a")]), "a step number stands twice"),
         (pd.DataFrame([call("a") | {"arguments": "[1]"}]), pd.DataFrame([call("a")]), "a JSON object"),
         (pd.DataFrame([call("a") | {"status": "fine"}]), pd.DataFrame([call("a")]), "'fine' is unknown"),
+        (pd.DataFrame([call("a") | {"kind": "nap"}]), pd.DataFrame([call("a")]), "kind 'nap' is unknown"),
     ],
 )
 def test_what_is_no_trace_is_refused(a, b, said):
@@ -244,7 +264,10 @@ def test_a_diff_by_task_says_what_there_is():
     planned = Plan(("old", "new"), ("INV-1",), ("baseline",), ("0",), 3)
     with pytest.raises(NotFoundError, match="planned, but left no record"):
         diff_run(
-            Recording(run.trials, run.steps, run_id="viewing", plan=planned), task="INV-1", arms=("old", "new"), repetition=2
+            Recording(run.trials, run.steps, run_id="viewing", plan=planned),
+            task="INV-1",
+            arms=("old", "new"),
+            repetition=2,
         )
 
 
@@ -259,7 +282,5 @@ def test_a_condition_that_did_not_apply_is_counted_by_its_own_name():
 def test_numbers_keep_the_spelling_they_were_recorded_with():
     one = pd.DataFrame([call("pay") | {"arguments": '{"amount":4500.00}'}])
     other = pd.DataFrame([call("pay") | {"arguments": '{"amount":45000.00}'}])
-    assert diff(one, other).to_frame()["differences"].tolist() == [
-        "amount: 4500.00 → 45000.00 (x10); another number"
-    ]
+    assert diff(one, other).to_frame()["differences"].tolist() == ["amount: 4500.00 → 45000.00 (x10); another number"]
     assert json.loads(one["arguments"][0])["amount"] == 4500

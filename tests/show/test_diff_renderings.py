@@ -49,7 +49,10 @@ def test_text_table_and_widget_say_the_same_of_every_row(made):
     assert [f"{row['sign']} {row['words']}" for row in content_of(made)["rows"]] == expected
 
 
-@pytest.mark.parametrize("render", [str, lambda made: page_of(made).get_text(" "), lambda made: json.dumps(content_of(made), ensure_ascii=False)])
+@pytest.mark.parametrize(
+    "render",
+    [str, lambda made: page_of(made).get_text(" "), lambda made: json.dumps(content_of(made), ensure_ascii=False)],
+)
 def test_each_rendering_tells_everything(made, render):
     told = " ".join(render(made).split())
     for words in (
@@ -125,8 +128,16 @@ def test_a_value_is_handed_over_whole_when_it_is_asked_for(made):
     assert whole_value(made, at, 0, "argument", 0) == "4820.0"
     assert whole_value(made, at, 0, "arguments", 0).startswith("amount 4820.0\nmemo ")
     note = next(n for n, row in enumerate(made.rows) if row.left is not None and row.left.name == "request_approval")
-    assert whole_value(made, note, 0, "argument", 0) == json.dumps(HOSTILE, ensure_ascii=False).replace(OVERRIDE, "⟨U+202E⟩")
-    for odd in ((99, 0, "argument", 0), (at, 2, "argument", 0), (at, 0, "argument", 9), (at, 0, "result", 0), (at, 0, "x", 0)):
+    assert whole_value(made, note, 0, "argument", 0) == json.dumps(HOSTILE, ensure_ascii=False).replace(
+        OVERRIDE, "⟨U+202E⟩"
+    )
+    for odd in (
+        (99, 0, "argument", 0),
+        (at, 2, "argument", 0),
+        (at, 0, "argument", 9),
+        (at, 0, "result", 0),
+        (at, 0, "x", 0),
+    ):
         assert whole_value(made, *odd) is None
 
 
@@ -187,7 +198,17 @@ def test_inside_a_kernel_the_widget_comes_with_both_fallbacks(made, monkeypatch)
 
 def test_the_viewer_asks_nothing_of_a_network_and_builds_no_markup():
     script, css = viewer_script(), viewer_css()
-    for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "http:", "https:", "fetch(", "import "):
+    for word in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacent",
+        "document.write",
+        "eval(",
+        "http:",
+        "https:",
+        "fetch(",
+        "import ",
+    ):
         assert word not in script, word
     assert "url(" not in css
     assert "@import" not in css
@@ -210,3 +231,27 @@ def test_a_diff_is_frozen_and_names_itself(made):
 def test_anywidget_is_loaded_only_for_a_widget():
     code = "import sys, plumbline.show.diff; sys.exit('anywidget' in sys.modules or 'ipywidgets' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("exporter", ["report", "stock"])
+def test_a_saved_notebook_shows_the_diff_without_widgets(made, monkeypatch, tmp_path, exporter):
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+    monkeypatch.setattr("plumbline.show.diff.live.in_kernel", lambda: True)
+    data, _ = made._repr_mimebundle_()
+    cell = new_code_cell("made", outputs=[new_output("display_data", data=data)], execution_count=1)
+    notebook = new_notebook(cells=[new_markdown_cell("# A diff\n\nLead."), cell])
+    if exporter == "report":
+        from plumbline.show.report import export_report
+
+        nbformat.write(notebook, tmp_path / "a.ipynb")
+        text = export_report(tmp_path / "a.ipynb", tmp_path / "a.html", provenance={}).read_text(encoding="utf-8")
+    else:
+        from nbconvert import HTMLExporter
+
+        text = HTMLExporter().from_notebook_node(notebook)[0]
+    page = bs4.BeautifulSoup(text, "html.parser")
+    heads = [" ".join(th.get_text().split()) for th in page.select(".pl-pair tbody th")]
+    assert heads == [" ".join(MARKS[row.mark]) for row in made.rows]
+    assert not page.select("img[src=x]")

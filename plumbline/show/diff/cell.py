@@ -62,6 +62,8 @@ def cell_of(left: Source, right: Source) -> Cell:
 
 def _places(run: Recording, row: dict[str, Any]) -> dict[tuple[str, int], str]:
     """Trials of one arm, task and perturbation, by variant and repetition."""
-    here = (run.trials[["arm", "task_id", "perturbation"]] == [row["arm"], row["task_id"], row["perturbation"]]).all(axis=1)
+    here = (run.trials[["arm", "task_id", "perturbation"]] == [row["arm"], row["task_id"], row["perturbation"]]).all(
+        axis=1
+    )
     found = run.trials.loc[here, ["variant", "repetition", "trial_id"]].itertuples(index=False, name=None)
     return {(str(variant), int(repetition)): str(name) for variant, repetition, name in found}

@@ -18,7 +18,7 @@ __all__ = ["FootRow", "foot_rows"]
 Line = tuple[str, str]
 """A class for colour (empty, ``differs``, ``good``, ``bad``, ``caution``) and words that say the same."""
 
-NOT_RECORDED: Final = ("", "not recorded")
+NOT_RECORDED: Final[Line] = ("", "not recorded")
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,15 @@ class FootRow:
 
 def foot_rows(left: Side, right: Side, grade: Grade | None) -> tuple[FootRow, ...]:
     """Return what stands below the steps; a side of which nothing is known says so."""
-    sides = (left, right)
     rows = [
-        FootRow("ended", *(_ended(side) for side in sides)),
-        FootRow("planned fault", *(_fault(side) for side in sides)),
+        FootRow("ended", _ended(left), _ended(right)),
+        FootRow("planned fault", _fault(left), _fault(right)),
         FootRow("outcome", *_outcomes(left, right)),
-        FootRow("against ground truth", *(_graded(side, grade) for side in sides)),
+        FootRow("against ground truth", _graded(left, grade), _graded(right, grade)),
+        _truths(_truth(left), _truth(right)),
+        FootRow("rules", _rules(left), _rules(right)),
+        _missing_calls(left, right),
     ]
-    truths = [_truth(side) for side in sides]
-    if any(truths):
-        shared = truths[0] == truths[1]
-        rows.append(FootRow("ground truth", *(truth or (NOT_RECORDED,) for truth in truths), shared))
-    rows.append(FootRow("rules", *(_rules(side) for side in sides)))
-    if any(side.findings is not None and side.findings.missing for side in sides):
-        rows.append(FootRow("calls not made", *(_missing(side) for side in sides)))
     return tuple(row for row in rows if row.left or row.right)
 
 
@@ -141,6 +136,18 @@ def _rules(side: Side) -> tuple[Line, ...]:
     counts = [(word, count) for word, count in side.findings.counts.items() if count]
     bad = side.findings.counts["violated"] > 0
     return (("bad" if bad else "", ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts)),)
+
+
+def _truths(left: tuple[Line, ...], right: tuple[Line, ...]) -> FootRow:
+    if not left and not right:
+        return FootRow("ground truth", (), ())
+    return FootRow("ground truth", left or (NOT_RECORDED,), right or (NOT_RECORDED,), left == right)
+
+
+def _missing_calls(left: Side, right: Side) -> FootRow:
+    if not any(side.findings is not None and side.findings.missing for side in (left, right)):
+        return FootRow("calls not made", (), ())
+    return FootRow("calls not made", _missing(left), _missing(right))
 
 
 def _missing(side: Side) -> tuple[Line, ...]:

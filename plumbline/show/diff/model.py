@@ -230,7 +230,7 @@ def diff(
     >>> left = pd.DataFrame({"name": ["pay"], "arguments": ['{"amount":4820.00}'], "status": ["ok"]})
     >>> right = left.assign(arguments='{"amount":48200.00}')
     >>> diff(left, right).to_frame()["differences"].tolist()
-    ['amount: 4820.00 → 48200.00 (x10); ...']
+    ['amount: 4820.00 → 48200.00 (x10); another number']
     """
     sources = sources_of(a, b)
     if titles is not None and (len(titles) != 2 or not all(isinstance(t, str) and t.strip() for t in titles)):
@@ -242,9 +242,7 @@ def diff(
         return diff(one, other, verdicts=verdicts, argument_rules=rules, tools=tools, grade=grade)
 
     said = titles or (None, None)
-    left, right = (
-        read_side(source, n, title=said[n], verdicts=each[n]) for n, source in enumerate(sources)
-    )
+    left, right = (read_side(source, n, title=said[n], verdicts=each[n]) for n, source in enumerate(sources))
     if any(found is not None for found in each) and left.findings is None and right.findings is None:
         raise ParameterError(
             f"the verdicts cover neither {left.title!r} nor {right.title!r}; check the run that holds these trials"

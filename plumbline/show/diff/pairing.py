@@ -30,10 +30,11 @@ def aligned_rows(
     rows: list[DiffRow] = []
     waiting = [_others(left), _others(right)]
     for row in _call_rows(frames, steps, rules=rules, tools=tools):
-        before = [_take(waiting[0], row.left), _take(waiting[1], None if row.edit == "moved" else row.right)]
-        rows += _beside(*before, rules)
+        ours = _take(waiting[0], row.left)
+        theirs = _take(waiting[1], None if row.edit == "moved" else row.right)
+        rows += _beside(ours, theirs, rules)
         rows.append(row)
-    return tuple(rows + _beside(*waiting, rules))
+    return tuple(rows + _beside(waiting[0], waiting[1], rules))
 
 
 def _others(steps: Steps) -> list[ShownStep]:
@@ -122,8 +123,10 @@ def _call_rows(
 
 def _readable(frame: pd.DataFrame, steps: Steps, side: str) -> pd.DataFrame:
     """The frame as alignment reads it: one trial, with kinds and step numbers filled in."""
-    filled = {"kind": [step.kind for step in steps], "step": [step.step for step in steps]}
-    return frame.reset_index(drop=True).assign(trial_id=side, **filled)
+    made = frame.reset_index(drop=True).assign(trial_id=side)
+    made["kind"] = [step.kind for step in steps]
+    made["step"] = [step.step for step in steps]
+    return made
 
 
 def _by_pair(frame: pd.DataFrame) -> dict[tuple[int | None, int | None], list[FieldDifference]]:

@@ -97,8 +97,8 @@ def _source(given: object, name: str) -> Source:
         if isinstance(given[1], Mapping | pd.Series) and isinstance(given[1].get("trial_id"), str):
             return given[0], given[1]["trial_id"]
     raise ParameterError(
-        f"{name} is a {type(given).__name__}; give the steps of one trial, for example run.trial('react/T1/baseline/0/0'), "
-        "or (run, trial id), or (run, row of a verdicts frame)."
+        f"{name} is a {type(given).__name__}; give the steps of one trial, as run.trial('react/T1/baseline/0/0') gives "
+        "them, or (run, trial id), or (run, row of a verdicts frame)."
     )
 
 
@@ -141,9 +141,11 @@ def _one_trial_frame(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         raise ParameterError(
             f"{name} trace: the frame holds no step, so nothing says which trial it is; give (run, trial id)."
         )
-    if "trial_id" in frame and frame["trial_id"].nunique(dropna=False) != 1:
+    if "trial_id" in frame and len(set(frame["trial_id"])) != 1:
         ids = ", ".join(map(str, frame["trial_id"].unique()[:3]))
-        raise ParameterError(f"{name} trace: the frame holds {frame['trial_id'].nunique()} trials ({ids}, …); give one.")
+        raise ParameterError(
+            f"{name} trace: the frame holds {frame['trial_id'].nunique()} trials ({ids}, …); give one."
+        )
     return frame.reset_index(drop=True)
 
 

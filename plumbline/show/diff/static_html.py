@@ -23,9 +23,7 @@ def diff_html(made: TraceDiff) -> Html:
     return Html(pair_table(made.rows, made.titles, words, made.foot), diff_text(made))
 
 
-def pair_table(
-    rows: Sequence[DiffRow], titles: tuple[str, str], words: str, foot: Sequence[FootRow] = ()
-) -> str:
+def pair_table(rows: Sequence[DiffRow], titles: tuple[str, str], words: str, foot: Sequence[FootRow] = ()) -> str:
     """Return rows as an HTML table that reads well on a page, on paper and aloud."""
     caption = escape(words)
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in ("Change", *titles))
@@ -64,9 +62,7 @@ def _cell(step: ShownStep | None, row: DiffRow, told: str) -> str:
         lines.append('<span class="pl-args">arguments not recorded</span>')
     elif step.arguments is None and step.result is not None:
         lines.append(f'<span class="pl-args">{_isolated(short(step.result))}</span>')
-    lines += [
-        f'<span class="pl-flag pl-flag-{name}">{_isolated(words)}</span>' for name, words in step.flags()
-    ]
+    lines += [f'<span class="pl-flag pl-flag-{name}">{_isolated(words)}</span>' for name, words in step.flags()]
     inside = ' class="pl-together"' if size else ""
     return f"<td{inside}>{''.join(lines)}{told}</td>"
 

@@ -208,17 +208,18 @@ def read_steps(frame: pd.DataFrame, side: str) -> list[ShownStep]:
         raise ParameterError(f"{side} trace: columns lacking {lacking}; a step needs {list(NEEDED)}")
     records = frame.to_dict("records")
     places = _parallel([_number(record.get("group")) for record in records])
-    return [
-        _step(record, f"{side} trace, step {place}", place, places[place]) for place, record in enumerate(records)
-    ]
+    return [_step(record, f"{side} trace, step {place}", place, places[place]) for place, record in enumerate(records)]
 
 
 def _step(record: dict[Any, Any], where: str, position: int, parallel: tuple[int, int]) -> ShownStep:
     if record["status"] not in STATUS_WORDS:
         raise ParameterError(f"{where}: status {record['status']!r} is unknown; allowed are {sorted(STATUS_WORDS)}")
-    texts = {name: text_of(record.get(name)) for name in _TEXTS}
+    texts = [text_of(record.get(name)) for name in ("unread", "error_type", "error", "injected", "agent", "evidence")]
+    unread, error_type, error, injected, agent, evidence = texts
     kind = text_of(record.get("kind"))
-    name = texts.pop("name") or kind
+    if kind and kind not in KIND_WORDS:
+        raise ParameterError(f"{where}: kind {kind!r} is unknown; allowed are {sorted(KIND_WORDS)}")
+    name = text_of(record.get("name")) or kind
     if not name:
         raise ParameterError(f"{where}: the step has neither a name nor a kind")
     arguments = _arguments(record["arguments"], where)
@@ -233,11 +234,13 @@ def _step(record: dict[Any, Any], where: str, position: int, parallel: tuple[int
         status=str(record["status"]),
         group=_number(record.get("group")),
         parallel=parallel,
-        **texts,
+        unread=unread,
+        error_type=error_type,
+        error=error,
+        injected=injected,
+        agent=agent,
+        evidence=evidence,
     )
-
-
-_TEXTS: Final = ("name", "unread", "error_type", "error", "injected", "agent", "evidence")
 
 
 def text_of(value: object) -> str:

@@ -55,5 +55,7 @@ def _arguments(step: ShownStep) -> str:
 def _foot(row: FootRow, names: Sequence[str]) -> list[str]:
     if row.shared:
         return [f"{row.label}: {'; '.join(words for _, words in row.left)}"]
-    told = [(name, "; ".join(words for _, words in side)) for name, side in zip(names, (row.left, row.right), strict=True)]
+    told = [
+        (name, "; ".join(words for _, words in side)) for name, side in zip(names, (row.left, row.right), strict=True)
+    ]
     return [f"{row.label}, {name}: {words}" for name, words in told if words]

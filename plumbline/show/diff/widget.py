@@ -111,8 +111,8 @@ class DiffWidget(anywidget.AnyWidget):
         if not isinstance(asked, dict) or asked.get("ask") != "value":
             return
         names = ("row", "side", "field")
-        numbers = [asked.get(name) if isinstance(asked.get(name), int) else -1 for name in names]
-        text = whole_value(self._made, numbers[0], numbers[1], str(asked.get("which")), numbers[2])
+        row, side, field = (found if isinstance(found := asked.get(name), int) else -1 for name in names)
+        text = whole_value(self._made, row, side, str(asked.get("which")), field)
         self.send({"answer": "value", "id": asked.get("id"), "text": text})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
