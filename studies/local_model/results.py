@@ -91,7 +91,7 @@ def _outcomes(found: Figures, run: plumb.Run, ok: pd.Series, confidence: float) 
             name = "/".join(["outcome", *(row[key] for key in by)])
             found.add(name, share(row) | {"missing": int(row["missing"])})
     for row in exposure(run, perturbation="tool_fault").to_dict("records"):
-        found.add(f"exposure/{row.pop('arm')}", row)
+        found.add(f"exposure/local/{row.pop('arm')}", row)
 
 
 def _free_form(found: Figures, run: plumb.Run, domain: plumb.Domain, confidence: float) -> None:
