@@ -85,12 +85,14 @@ def answer(found: Found) -> list[str]:
 
 def claims(found: Found) -> tuple[list[str], list[str]]:
     """What the study can claim, and what it cannot; every number is a figure."""
-    free = found["outcome/plan_execute"]
-    worst = max((v["points"], k.split("/")[1:]) for k, v in found.items() if k.startswith("drop/"))
+    free, held = found["outcome/plan_execute"], found["interpretation/plan_execute_schema"]
+    moved = sum(v["differ"] for k, v in found.items() if k.startswith("drop/plan_execute/"))
     can = [
-        f"Around one question, a fixed procedure carries even this model: {of(free)} outcomes of the free-text executor are right.",
-        "Every violation of the free-form agent is localised: the table names each rule, and the run each step.",
-        f"The largest drop from baseline is {worst[0]:+.1f} points ({ARMS[worst[1][0]]}, {worst[1][1]}); the table says how many invoices it rests on.",
+        f"Around one question, a fixed procedure carries even this model: {of(free)} outcomes of the free-text executor are right, and under no condition did "
+        f"an invoice do worse or better than on the baseline ({moved} that differ, over all conditions).",
+        f"Under the schema the model named another invoice in {held['n'] - held['k']} of {held['n']} trials, each time one that exists: the executor then handled the wrong case "
+        "correctly. The conditions in which it happened do not touch the question, so that chance is the likelier name for it.",
+        "Every violation of the free-form agent is localised: the table counts each rule, and the run names each step.",
     ]
     cannot = [
         "Anything about larger models, about models trained to follow instructions, or about prompts other than these.",
