@@ -13,7 +13,21 @@ from plumbline.base.errors import PlumblineError
 
 __all__ = ["main"]
 
-COMMANDS = ("demo", "study", "data", "run", "certify", "gate", "verify", "parity", "show", "plan", "import", "export")
+COMMANDS = (
+    "demo",
+    "study",
+    "data",
+    "run",
+    "certify",
+    "gate",
+    "verify",
+    "parity",
+    "show",
+    "plan",
+    "import",
+    "export",
+    "receive",
+)
 CODES = """exit codes:
   0  fine: done, pins hold, gate says ship
   1  pins or a certificate do not hold, or a gate says hold

@@ -150,7 +150,7 @@ def test_check_names_the_trial_that_differs(capsys, monkeypatch, tmp_path):
     assert "77500.00" in out
 
 
-def test_the_demo_writes_both_reports_into_the_folder_it_stands_in(tmp_path):
+def test_the_demo_writes_every_report_into_the_folder_it_stands_in(tmp_path):
     """From a relative folder, in processes of their own: nothing lands beside the studies."""
     before = sorted(p.name for p in (ROOT / "studies").rglob("*") if "__pycache__" not in p.parts)
     environment = dict(os.environ, PLUMBLINE_STUDIES=str(ROOT / "studies"), PLUMBLINE_DATA=str(ROOT / "data"))
@@ -158,7 +158,7 @@ def test_the_demo_writes_both_reports_into_the_folder_it_stands_in(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = {row["study"]: row for row in json.loads(done.stdout)}
-    assert set(rows) == {"retry", "parity"}
+    assert set(rows) == {"retry", "parity", "local_model"}
     for name, row in rows.items():
         assert row["pins"]["held"] == row["pins"]["of"] > 100
         assert (tmp_path / "made" / f"{name}.html").stat().st_size > 50_000

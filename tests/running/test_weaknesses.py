@@ -52,7 +52,7 @@ def test_weakness_01_every_trial_meets_its_own_fault_and_the_record_says_whether
     arms = {name: payables.arms["plan_execute"](max_retries=n) for name, n in (("none", 0), ("three", 3))}
     run = run_study(
         payables, arms=arms, perturbations=["tool_fault"], tasks=["INV-7002", "INV-7004"], variants=4, repetitions=2,
-        clock=None,
+        variant=payables.variant, clock=None,
     )  # fmt: skip
     assert len(run.trials) == 32
     assert set(run.trials["exposure"]) == {"delivered"}
