@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plumbline.base.canonical import canonical_json
 from plumbline.exchange.arguments import read_arguments, read_result
 from plumbline.exchange.drafts import NOT_RECORDED, StepDraft, Unreadable
+from plumbline.exchange.readers.langchain_turns import plain_message
 from plumbline.exchange.readers.span import Event, iso_time
 from plumbline.exchange.readers.span_columns import Lookup
 from plumbline.exchange.readers.span_kinds import AGENT, MODEL, TOOL, tool_name_of
 from plumbline.exchange.readers.span_messages import tool_event_fields
 from plumbline.exchange.readers.span_tree import Node
-from plumbline.exchange.readers.texts import shown
+from plumbline.exchange.readers.texts import shown, words_of
 
 __all__ = ["merge_calls", "read_call", "same_arguments", "step_of"]
 
@@ -37,10 +38,20 @@ def read_call(node: Node) -> None:
         for name, value in tool_event_fields(node.span).items():
             fields.setdefault(name, value)
     node.arguments = read_arguments(fields.get("arguments", NOT_RECORDED))
-    result = read_result(fields.get("result", NOT_RECORDED))
-    node.result = result
     call_id = fields.get("call_id")
     node.call_id = call_id if call_id is None or isinstance(call_id, str) else shown(call_id)
+    node.result = _unwrapped(node, read_result(fields.get("result", NOT_RECORDED)))
+
+
+def _unwrapped(node: Node, result: Any) -> Any:
+    """Return what a tool gave back where a framework recorded the message it made of it; that names the call too."""
+    message = plain_message(result) if isinstance(result, Mapping) else None
+    if message is None or message["type"] != "tool" or not isinstance(message.get("tool_call_id"), str):
+        return result
+    node.call_id = node.call_id or message["tool_call_id"]
+    if message.get("status") == "error":
+        node.fields |= {"tool_status": "error", "error": node.fields.get("error") or words_of(message["content"])}
+    return read_result(message["content"])
 
 
 def merge_calls(nodes: Sequence[Node]) -> list[str]:
