@@ -27,6 +27,7 @@ COMMANDS = (
     "import",
     "export",
     "receive",
+    "report",
 )
 CODES = """exit codes:
   0  fine: done, pins hold, gate says ship

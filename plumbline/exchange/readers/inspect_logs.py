@@ -124,7 +124,8 @@ def _trial(source: Source, place: int, sample: Any, log: Mapping[str, Any], read
     target = reader.find("target", sample)
     return sample_turns(sample).trial(
         where, labels=labels, attributes=attributes, status=status, error=error, outcome=outcome or None,
-        context={"target": target} if recorded(target) is not None else None, model=head["model"] if isinstance(head.get("model"), str) else None,
+        context={"target": target} if recorded(target) is not None else None,
+        model=head["model"] if isinstance(head.get("model"), str) else None,
         started_at=_time(sample.get("started_at")), latency_ms=_milliseconds(sample.get("total_time")),
         **_tokens(sample),
     )  # fmt: skip

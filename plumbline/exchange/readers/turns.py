@@ -69,8 +69,8 @@ def storable(values: Mapping[str, Any], what: str, unread: list[str]) -> dict[st
         if isinstance(name, str) and not isinstance(read, Unreadable):
             found[name] = read
         else:
-            fault = read if isinstance(name, str) else name
-            unread.append(f"{what}.{key}: {fault.reason}: {fault.text}")
+            fault = name if isinstance(name, Unreadable) else read
+            unread.append(f"{what}.{key}: {getattr(fault, 'reason', 'not text')}: {getattr(fault, 'text', fault)}")
     return found
 
 

@@ -41,7 +41,8 @@ def evaluation_events(verdicts: pd.DataFrame, *, time_unix_nano: int | None = No
     """
     if lost := [name for name in _NEEDED if name not in verdicts]:
         raise ParameterError(f"a frame of verdicts has the columns {', '.join(_NEEDED)}; missing {lost}")
-    records = [_record(row, time_unix_nano) for row in verdicts[list(_NEEDED)].to_dict("records")]
+    rows = verdicts[list(_NEEDED)].to_dict("records")
+    records = [_record({str(k): v for k, v in row.items()}, time_unix_nano) for row in rows]
     scope = {"name": "plumbline", "attributes": []}
     return {"resourceLogs": [{"resource": {"attributes": []}, "scopeLogs": [{"scope": scope, "logRecords": records}]}]}
 

@@ -12,8 +12,8 @@ from plumbline.show.standard.frames import (
 from plumbline.show.standard.index import index_page
 from plumbline.show.standard.parts import aligned_calls, onset_note
 from plumbline.show.standard.pdf import find_browser, print_pdf
-from plumbline.show.standard.writing import StandardReport, standard_report
 from plumbline.show.standard.words import answer, cannot_claim
+from plumbline.show.standard.writing import StandardReport, standard_report
 
 __all__ = [
     "StandardReport",

@@ -68,18 +68,14 @@ class Book:
 
     def sources(self) -> list[str]:
         """Return the code of every cell that was run, in order."""
-        return [
-            cell.source for cell in self._cells if cell.cell_type == "code" and not cell.id.startswith("setup")
-        ]
+        return [cell.source for cell in self._cells if cell.cell_type == "code" and not cell.id.startswith("setup")]
 
     def _add(self, source: str, outputs: list[Any], name: str, tags: Sequence[str]) -> None:
         from nbformat.v4 import new_code_cell
 
         count = 1 + sum(cell.cell_type == "code" for cell in self._cells)
         metadata = {"tags": list(tags)} if tags else {}
-        cell = new_code_cell(
-            source, id=self._named(name), outputs=outputs, execution_count=count, metadata=metadata
-        )
+        cell = new_code_cell(source, id=self._named(name), outputs=outputs, execution_count=count, metadata=metadata)
         self._cells.append(cell)
 
     def _named(self, name: str) -> str:
@@ -94,9 +90,13 @@ class Book:
 def _run(source: str, names: dict[str, Any]) -> Any:
     """Run a cell in its names and return the value of its last expression, None if it ends with something else."""
     tree = ast.parse(source)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<report>", "exec"), names)
+        return None
+    tree.body.pop()
     exec(compile(tree, "<report>", "exec"), names)
-    return None if last is None else eval(compile(ast.Expression(last.value), "<report>", "eval"), names)
+    return eval(compile(ast.Expression(last.value), "<report>", "eval"), names)
 
 
 def _output(value: Any) -> Any:

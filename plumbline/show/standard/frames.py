@@ -158,7 +158,7 @@ def witnesses(verdicts: Verdicts) -> pd.DataFrame:
                 "step": "not made" if pd.isna(step) else str(int(step)),
             }
         )
-    made.sort(key=lambda row: (rank[str(row["severity"])], -int(row["trials"])))
+    made.sort(key=lambda row: (rank[str(row["severity"])], -int(str(row["trials"]))))
     return pd.DataFrame(made, columns=[*keys, "trials", "tasks", "trial", "step"])
 
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from plumbline.base.errors import HarnessError, NotFoundError
+from plumbline.base.errors import NotFoundError, RunError
 
 __all__ = ["BROWSERS", "find_browser", "print_pdf"]
 
@@ -65,7 +65,7 @@ def print_pdf(page: str | Path, target: str | Path, *, browser: str | None = Non
     ------
     NotFoundError
         No such page, or no browser.
-    HarnessError
+    RunError
         The browser made no PDF; the message holds what it said.
     """
     source, wanted = Path(page), Path(target)
@@ -81,10 +81,12 @@ def print_pdf(page: str | Path, target: str | Path, *, browser: str | None = Non
                 [*command, source.resolve().as_uri()], capture_output=True, text=True, timeout=_SECONDS, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise HarnessError(f"{program} did not print {source.name}: {error}") from None
+            raise RunError(f"{program} did not print {source.name}: {error}") from None
         if not made.is_file() or not made.read_bytes().startswith(b"%PDF"):
             said = " ".join((done.stderr or done.stdout).split())[-300:]
-            raise HarnessError(f"{program} made no PDF of {source.name} (exit {done.returncode}): {said or 'it said nothing'}")
+            raise RunError(
+                f"{program} made no PDF of {source.name} (exit {done.returncode}): {said or 'it said nothing'}"
+            )
         wanted.parent.mkdir(parents=True, exist_ok=True)
         beside = wanted.with_name(f".{wanted.name}.new")
         shutil.copyfile(made, beside)

@@ -1,4 +1,4 @@
-"""The sections of a standard report, in order: each writes prose and code into the book, and leaves out what the run lacks."""
+"""The sections of a standard report, in order: each writes prose and code, and leaves out what the run lacks."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def conformance(book: Book) -> None:
         )
     if len(run.perturbations) < 2 or book["baseline"] is None:
         return
-    book.prose(f"### Change from the baseline{note('difference')}\n\nEvery condition against {plain(book['baseline'])} of the same arm.")
+    book.prose(
+        f"### Change from the baseline{note('difference')}\n\n"
+        f"Every condition against {plain(book['baseline'])} of the same arm."
+    )
     book.code("drops = show.drop_data(run, ok, baseline=baseline, confidence=confidence)", name="drops")
     for number, some in _groups(book):
         book.code(
@@ -102,7 +105,10 @@ def violations(book: Book) -> None:
     most = 40
     left = max(0, len(book["found"]) - most)
     rest = f" {left:,} further kinds are in `standard.witnesses(verdicts)`." if left else ""
-    book.prose(f"### Violations with their witnesses\n\nThe same violation of several trials is one row; the first is named.{rest}")
+    book.prose(
+        "### Violations with their witnesses\n\nThe same violation of several trials is one row; the first is named."
+        f"{rest}"
+    )
     book.code(
         f'show.table_html(found.head({most}), caption="What was violated, and where it is seen first", row_headers=2)',
         name="witnesses",
@@ -128,7 +134,7 @@ def consistency(book: Book) -> None:
     for arm in run.arms:
         _onset(
             book,
-            f"analysis.consistency(run, arm={arm!r}, argument_rules=argument_rules, definition=\"plumbline\")",
+            f'analysis.consistency(run, arm={arm!r}, argument_rules=argument_rules, definition="plumbline")',
             title=f"{arm}: the step at which trials begin to differ from what the arm usually does",
             name=f"onset-{run.arms.index(arm)}",
         )
@@ -166,11 +172,11 @@ def missing(book: Book) -> None:
     if int(book["ok"].reindex(run.planned()["trial_id"]).notna().sum()) == run.counts().planned:
         return
     text = (
-        "With every open trial failed the share of planned trials is at one end, with every one right at the other. The "
-        "bar is not an interval of confidence: no more trials of the same kind would shorten it."
+        "With every open trial failed the share of planned trials is at one end, with every one right at the other. "
+        "The bar is not an interval of confidence: no more trials of the same kind would shorten it."
     )
     book.prose(_HEAD.format(title="What missing trials leave open", mark=note("missing"), text=text))
-    book.code("ends = show.missing_ends_data(run, ok)", name="ends")
+    book.code("ends = show.missing_ends_data(run, ok)", name="ends-data")
     for number, some in _groups(book):
         book.code(
             f"part = {_part('ends', some)}\n"
@@ -189,7 +195,8 @@ def claims(book: Book) -> None:
     book.prose(_HEAD.format(title="What can be claimed", mark=note("certificate"), text=text))
     for number, arm in enumerate(book["run"].arms):
         book.code(
-            f"rules = decide.ladder(run, arm={arm!r}, policy=policy, measure=measure, grade=grade, confidence=confidence)\n"
+            f"rules = decide.ladder(\n    run, arm={arm!r}, policy=policy, measure=measure, grade=grade, "
+            "confidence=confidence\n)\n"
             "steps = show.certificate_ladder_data(rules)\n"
             "show.figure(\n"
             "    show.certificate_ladder(steps),\n"
@@ -200,7 +207,9 @@ def claims(book: Book) -> None:
         )
     most = int(book["rates"]["n"].max())
     runs = max(100, min(1000, 2 * most))
-    book.prose("### How the bound grows with runs\n\nThe largest bound that a number of runs of one condition can give.")
+    book.prose(
+        "### How the bound grows with runs\n\nThe largest bound that a number of runs of one condition can give."
+    )
     book.code(
         f"growth = show.bound_growth_data({runs}, confidence=confidence)\n"
         "show.figure(\n"
@@ -226,10 +235,7 @@ SECTIONS: tuple[Callable[[Book], None], ...] = (
 
 
 def _onset(book: Book, made: str, *, title: str, name: str) -> None:
-    source = (
-        f"compared = {made}\n"
-        "onset = show.divergence_onset_data(compared)"
-    )
+    source = f"compared = {made}\nonset = show.divergence_onset_data(compared)"
     try:
         book.code(source, name=f"{name}-data")
     except ParameterError as error:
@@ -240,7 +246,8 @@ def _onset(book: Book, made: str, *, title: str, name: str) -> None:
         book.prose(f"{plain(title)}: none of {int(onset['planned'].max()):,} trials differs.")
         return
     book.code(
-        f"show.figure(show.divergence_onset(onset), onset, title={title!r}, notes=[standard.onset_note(onset)])", name=name
+        f"show.figure(show.divergence_onset(onset), onset, title={title!r}, notes=[standard.onset_note(onset)])",
+        name=name,
     )
 
 

@@ -30,18 +30,18 @@ _DID = {
 }
 
 NOTES = {
-    "missing": "A trial is missing if it ended for reasons of infrastructure or left no record. It says nothing about the "
-    "agent and is in no share; the certificate counts it as a failure.",
-    "wilson": "Wilson score interval, 95 % unless stated, for these tasks: only the agent's behaviour is taken as random. "
-    "Repetitions of one task are not independent of each other, so for tasks in general the interval is too narrow.",
+    "missing": "A trial is missing if it ended for reasons of infrastructure or left no record. It says nothing about "
+    "the agent and is in no share; the certificate counts it as a failure.",
+    "wilson": "Wilson score interval, 95 % unless stated, for these tasks: only the agent's behaviour is taken as "
+    "random. Repetitions of one task are not independent of each other, so for tasks in general the interval is too narrow.",
     "difference": "Miettinen-Nurminen interval for a difference of two shares, taking trials as independent. Read the "
     "number of tasks that differ beside it.",
     "certificate": "The certificate is the smallest one-sided Clopper-Pearson lower bound over all planned conditions. "
     "The published rules stand beside it to be compared; they are not certificates.",
-    "divergence": "Each trial is compared with the arm's most common behaviour on the same task, or with the trial of the "
-    "other arm that was asked the same. What differs is not thereby wrong: the rules say what is.",
-    "vacuous": "Vacuous: the rule was never put to the test in this trial. Not applicable: its condition does not hold for "
-    "the task. Cannot tell: the record does not say. None of the three counts as held.",
+    "divergence": "Each trial is compared with the arm's most common behaviour on the same task, or with the trial of "
+    "the other arm that was asked the same. What differs is not thereby wrong: the rules say what is.",
+    "vacuous": "Vacuous: the rule was never put to the test in this trial. Not applicable: its condition does not hold "
+    "for the task. Cannot tell: the record does not say. None of the three counts as held.",
 }
 """Notes of the report by name, in the order in which they stand at its end."""
 
@@ -92,7 +92,11 @@ def answer(
         worst.append((n - k, n, certificate.arm))
     failed = [(lost, n, arm) for lost, n, arm in worst if lost]
     decided = sum(n for _, n, _ in worst)
-    thing = {"critical": "A critical rule was violated", "all": "A rule was violated", "outcome": "The outcome was wrong"}
+    thing = {
+        "critical": "A critical rule was violated",
+        "all": "A rule was violated",
+        "outcome": "The outcome was wrong",
+    }
     if failed:
         listed = ", ".join(f"by {arm} in {lost:,} of {n:,} trials" for lost, n, arm in failed)
         title = f"{thing[measure]} {listed}."
@@ -120,7 +124,9 @@ def cannot_claim(certificates: Sequence[Certificate], verdicts: Verdicts) -> Htm
     """
     lines = [f"{found.arm}: no certificate. {reason}." for found in certificates for reason in found.reasons]
     lines += [f"Rule {said}." for said in verdicts.notes]
-    lines.append(f"Anything about tasks other than these {len(verdicts.table.tasks):,}, or about rules the policy lacks.")
+    lines.append(
+        f"Anything about tasks other than these {len(verdicts.table.tasks):,}, or about rules the policy lacks."
+    )
     return callout("cannot", "What this run does not show", lines)
 
 
@@ -146,4 +152,7 @@ def _claimed(found: Certificate) -> str:
     if found.bound is None:
         return "No certificate can be given: see below."
     at = found.attained_by[0] if len(found.attained_by) == 1 else f"{len(found.attained_by)} conditions"
-    return f"Certified under every planned condition: at least {format_share(found.bound)} % ({100 * found.confidence:g} % confidence, smallest at {at})."
+    return (
+        f"Certified under every planned condition: at least {format_share(found.bound)} % "
+        f"({100 * found.confidence:g} % confidence, smallest at {at})."
+    )
