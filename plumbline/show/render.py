@@ -16,6 +16,7 @@ from plumbline.show.theme import chart_config
 
 __all__ = ["chart_spec", "chart_svg", "enable", "inline_svg", "svg_bundle", "svg_of"]
 
+_PART_ROLES = re.compile(r' (?:role|aria-roledescription|aria-label|aria-hidden)="[^"]*"(?=[^<>]*>)')
 _IDS = re.compile(r'\bid="([^"]+)"')
 _USES = re.compile(r"""(\bid="|url\(["']?#|\bhref="#)([^"')]+)(["')])""")
 
@@ -136,6 +137,7 @@ def _own_ids(svg: str) -> str:
 
 
 def _named(svg: str, description: str) -> str:
+    """Make a drawing one image with one name: its marks have no words of their own, so that they get no roles either."""
     label = escape(description)
     head, body = svg.split(">", 1)
-    return f'{head} role="img" aria-label="{label}">{body}'
+    return f'{head} role="img" aria-label="{label}">{_PART_ROLES.sub("", body)}'

@@ -14,7 +14,7 @@ __all__ = ["ARMS_A_FIGURE", "SECTIONS"]
 ARMS_A_FIGURE = 6
 """As many arms as the theme can tell apart; a run of more is drawn in several figures."""
 
-_HEAD = "## {title}{mark}\n\n{text}"
+_HEAD = "## {title}\n\n{text}{mark}"
 
 
 def counted(book: Book) -> None:
@@ -65,8 +65,8 @@ def conformance(book: Book) -> None:
     if len(run.perturbations) < 2 or book["baseline"] is None:
         return
     book.prose(
-        f"### Change from the baseline{note('difference')}\n\n"
-        f"Every condition against {plain(book['baseline'])} of the same arm."
+        "### Change from the baseline\n\n"
+        f"Every condition against {plain(book['baseline'])} of the same arm.{note('difference')}"
     )
     book.code("drops = show.drop_data(run, ok, baseline=baseline, confidence=confidence)", name="drops")
     for number, some in _groups(book):

@@ -33,7 +33,7 @@ NOTES = {
     "missing": "A trial is missing if it ended for reasons of infrastructure or left no record. It says nothing about "
     "the agent and is in no share; the certificate counts it as a failure.",
     "wilson": "Wilson score interval, 95 % unless stated, for these tasks: only the agent's behaviour is taken as "
-    "random. Repetitions of one task are not independent of each other, so for tasks in general the interval is too narrow.",
+    "random. Repetitions of a task are not independent of each other: for tasks in general the interval is too narrow.",
     "difference": "Miettinen-Nurminen interval for a difference of two shares, taking trials as independent. Read the "
     "number of tasks that differ beside it.",
     "certificate": "The certificate is the smallest one-sided Clopper-Pearson lower bound over all planned conditions. "
