@@ -22,6 +22,7 @@ from plumbline.traces import read_run as read_recording
 
 if TYPE_CHECKING:
     from plumbline.show.diff import TraceDiff
+    from plumbline.show.explore import Explorer
 
 __all__ = ["Run", "concat_runs", "first_difference", "read_run", "read_traces", "run_plan", "run_study"]
 
@@ -195,6 +196,12 @@ class Run(Recording):
             policy=policy,
             grade=grade,
         )
+
+    def explore(self, policy: Policy, *, grade: decide.Grade | None = None) -> Explorer:
+        """Look through the violations of a policy: filters, groups, trials, diffs; see ``plumbline.show.explore``."""
+        from plumbline.show.explore import explore
+
+        return explore(self, policy=policy, grade=grade)
 
     def trial(self, trial_id: str) -> pd.DataFrame:
         """Return the steps of one trial.

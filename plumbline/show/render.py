@@ -137,7 +137,7 @@ def _own_ids(svg: str) -> str:
 
 
 def _named(svg: str, description: str) -> str:
-    """Make a drawing one image with one name: its marks have no words of their own, so that they get no roles either."""
+    """Make a drawing one image with one name: its marks have no words of their own, so they get no roles either."""
     label = escape(description)
     head, body = svg.split(">", 1)
     return f'{head} role="img" aria-label="{label}">{_PART_ROLES.sub("", body)}'
