@@ -94,7 +94,9 @@ class Coverage:
         return f"<p>{html.escape(self._title())}</p>{''.join(parts)}" + (f"<ul>{notes}</ul>" if notes else "")
 
     def _title(self) -> str:
-        return f"coverage of run {self.run_id!r}: {self.trials:,} trials, {self.calls:,} tool calls"
+        trials = "1 trial" if self.trials == 1 else f"{self.trials:,} trials"
+        calls = "1 tool call" if self.calls == 1 else f"{self.calls:,} tool calls"
+        return f"coverage of run {self.run_id!r}: {trials}, {calls}"
 
     def _frames(self) -> tuple[tuple[pd.DataFrame, str], ...]:
         return (

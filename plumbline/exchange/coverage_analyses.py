@@ -47,6 +47,12 @@ def _of_calls(column: str, good: Sequence[str]) -> Has:
     return has
 
 
+def _results(recording: Recording, calls: pd.DataFrame) -> tuple[np.ndarray, Sequence[str]]:
+    """Calls that succeeded: a call that failed has an error instead of a result."""
+    done = calls[calls["status"] == "ok"]
+    return (done["result"] == "structured").to_numpy(dtype=bool), _places(done)
+
+
 def _of_trials(column: str) -> Has:
     def has(recording: Recording, calls: pd.DataFrame) -> tuple[np.ndarray, Sequence[str]]:
         return recording.trials[column].notna().to_numpy(dtype=bool), list(recording.trials["trial_id"])
@@ -106,7 +112,7 @@ _ANALYSES: tuple[tuple[str, str, str, Has], ...] = (
     ("calls asked for together", "calls", "the turn of each call", _turns),
     ("rules on arguments, argument agreement", "calls", "arguments that could be read", _of_calls(
         "arguments", ["structured"])),
-    ("rules on results", "calls", "results that could be read", _of_calls("result", ["structured"])),
+    ("rules on results", "calls that succeeded", "results that could be read", _results),
     ("which calls took effect", "calls", "a call's end: ok, failed or blocked", _of_calls(
         "status", ["ok", "failed", "blocked"])),
     ("times of calls", "calls", "start and end of each call", _timed),

@@ -68,8 +68,11 @@ def _interpretation(found: Figures, run: plumb.Run, read: pd.DataFrame, confiden
             test = sign_flip(drops)
             found.add(
                 f"drop/{arm}/{condition}",
-                {"points": 100 * float(drops.mean()), "tasks": len(drops), "differ": int((drops != 0).sum()), "p": test.p},
-            )
+                {
+                    "points": 100 * float(drops.mean()), "tasks": len(drops), "differ": int((drops != 0).sum()),
+                    "p": test.p,
+                },
+            )  # fmt: skip
 
 
 def _schema(found: Figures, read: pd.DataFrame) -> None:

@@ -105,7 +105,10 @@ def claims(found: Found) -> tuple[list[str], list[str]]:
 
 def summary(found: Found) -> str:
     """Return the study's answer as text."""
-    lines = [f"Right invoice named by {found['model/name']} (live, on one machine), % of trials [Wilson interval] n", ""]
+    lines = [
+        f"Right invoice named by {found['model/name']} (live, on one machine), % of trials [Wilson interval] n",
+        "",
+    ]
     for condition, rows in interpretation(found).groupby("group", sort=False):
         cells = "".join(f"  {r['series']}: {percent(r)} n={r['n']}".ljust(42) for r in rows.to_dict("records"))
         lines.append(f"{condition:13}{cells}".rstrip())

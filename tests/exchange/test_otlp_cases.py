@@ -167,7 +167,8 @@ def test_each_pair_of_nested_spans_is_one_call_whatever_lies_between(repeats, be
 
 @QUICK
 @given(
-    st.sampled_from(["event", "type", "tool", "status", "none"]), st.sampled_from([None, {}, {"code": 1}, {"code": "STATUS_CODE_OK"}, {"code": "OK"}, {"code": 0}]),
+    st.sampled_from(["event", "type", "tool", "status", "none"]),
+    st.sampled_from([None, {}, {"code": 1}, {"code": "STATUS_CODE_OK"}, {"code": "OK"}, {"code": 0}]),
 )  # fmt: skip
 def test_each_way_to_fail_counts_whatever_the_status_says(way, status):
     events = [("exception", {"exception.type": "Slow", "exception.message": "too slow"})] if way == "event" else None

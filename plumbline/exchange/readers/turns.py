@@ -108,7 +108,7 @@ class Conversation:
         self.failure, self.agent, self._parent = failure, agent, parent
         self._open: list[StepDraft] = []
         self._groups = 0
-        self._by_rule = False
+        self._by_rule = 0
 
     def say(
         self, who: str, content: Any, *, kind: str = "message", name: str | None = None, at: str | None = None
@@ -221,7 +221,7 @@ class Conversation:
         report = Failed(error_type, error or words_of(found) or shown(found)) if failed else None
         if failed is None and self.failure is not None:
             report = self.failure(step.result)
-            self._by_rule |= report is not None
+            self._by_rule += report is not None
         step.status = "failed" if report else "ok"
         if report:
             step.error_type, step.error = report
@@ -255,7 +255,7 @@ class Conversation:
         self._open += inner._open
         self.unread += inner.unread
         self.said += inner.said
-        self._by_rule |= inner._by_rule
+        self._by_rule += inner._by_rule
 
     def put(self, inner: Conversation, *, after: str | None) -> None:
         """Put steps behind the call with the id ``after``, at the front if it is None, at the end if it is lost."""

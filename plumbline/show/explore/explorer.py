@@ -144,8 +144,8 @@ class Explorer:
         caption = f"Violations of run {self.run.run_id} ({chosen}{more})"
         return table_html(_shown(found.head(MOST_ROWS)), caption=caption,
             notes=[
-                "Of trials in which the rule held or was violated; Wilson intervals, trials as independent. Idle: vacuous "
-                "or not applicable. Missing: planned trials that no agent finished."
+                "Of trials in which the rule held or was violated; Wilson intervals, trials as independent. Idle: "
+                "vacuous or not applicable. Missing: planned trials that no agent finished."
             ],
             row_headers=3,
         )  # fmt: skip
