@@ -178,7 +178,7 @@ def test_rules_that_need_what_is_not_there_are_not_kept():
     broken = talk("A", 1)
     broken["messages"][1]["tool_calls"][0]["function"]["arguments"] = "{"
     run = plumb.Run.of(read_traces([broken], task="A"))
-    rule = plumb.ArgSatisfies("pay", arg="amount", op="<=", value=5)
+    rule = plumb.ArgSatisfies("pay", id="cap", arg="amount", op="<=", value=5)
     assert run.check(plumb.Policy("p", [rule])).to_frame()["verdict"].tolist() == ["unobservable"]
 
 
