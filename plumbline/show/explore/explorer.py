@@ -170,7 +170,7 @@ def _shown(found: pd.DataFrame) -> pd.DataFrame:
     def rate(row: pd.Series) -> str:
         if not row["decided"]:
             return "cannot tell"
-        return f"{100 * row['rate']:.1f}% [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+        return f"{100 * row['rate']:.1f}% [{100 * row['low']:.1f}, {100 * row['high']:.1f}]".replace(" ", "\u00a0")
 
     return pd.DataFrame({
         "arm": found["arm"], "perturbation": found["perturbation"], "rule": found["rule"],

@@ -42,9 +42,10 @@ class Panel:
         self.show()
 
     def _filter(self, name: str, values: tuple[str, ...]) -> Any:
+        width = "420px" if name == "rule" else "290px"
         made = widgets.SelectMultiple(
             options=values, description=name, rows=min(5, max(2, len(values))), style=_label(),
-            layout=widgets.Layout(width="290px", margin="2px 10px 2px 0"), tooltip=f"{name}: nothing chosen means all",
+            layout=widgets.Layout(width=width, margin="2px 10px 2px 0"), tooltip=f"{name}: nothing chosen means all",
         )  # fmt: skip
         made.add_class(f"plumbline-filter-{name}")
         made.observe(self._chose_filter, "value")
