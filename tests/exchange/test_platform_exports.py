@@ -43,7 +43,8 @@ def mlflow():
         values = {"mlflow.spanType": kind, "mlflow.spanInputs": given, "mlflow.spanOutputs": gave}
         return {
             "trace_id": "tr-1", "span_id": f"{number:016x}", "parent_id": parent, "name": name,
-            "start_time_unix_nano": start, "end_time_unix_nano": start + 1, "status": {"code": "OK", "message": ""}, "events": [],
+            "start_time_unix_nano": start, "end_time_unix_nano": start + 1, "events": [],
+            "status": {"code": "OK", "message": ""},
             "attributes": {k: json.dumps(v) for k, v in values.items()} | {"mlflow.traceRequestId": '"tr-1"'},
         }  # fmt: skip
 
