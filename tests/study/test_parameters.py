@@ -87,3 +87,21 @@ def test_a_badly_declared_parameter_is_named():
         Parameter.from_dict("x", {"type": "int"})
     with pytest.raises(InputError, match="allowed: int"):
         Parameter.from_dict("x", {"type": "complex", "default": 1, "help": "h"})
+
+
+def test_c18_nan_infinity_and_none_are_refused_by_name_and_the_rest_keeps_its_type():
+    """A margin left empty comes from a frame as NaN; a notebook that held it could not be opened again."""
+    n = Parameter("n", "int", 20, "help", 1, 100)
+    limit = Parameter("limit", "float", 0.5, "help", 0, 1, True)
+    label = Parameter("baseline", "choice", "été — 100%", "help", allowed=("été — 100%", "b"))
+    declared = {p.name: p for p in (limit, n, label)}
+    for name, value in (
+        ("limit", float("nan")),
+        ("limit", float("inf")),
+        ("limit", None),
+        ("baseline", None),
+        ("n", None),
+    ):
+        with pytest.raises(ParameterError, match=name):
+            checked(declared, {name: value}, study="s")
+    assert checked(declared, {"n": 20, "baseline": "été — 100%"}, study="s")["baseline"] == "été — 100%"
