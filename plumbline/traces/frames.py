@@ -23,6 +23,7 @@ __all__ = ["arrow_schema", "empty_steps", "steps_frame", "to_arrow", "to_frame",
 
 _PARTS = ("arm", "task_id", "perturbation", "variant", "repetition")
 _MOST = 1000
+_NEVER_MISSING = frozenset((str, int, bool, list, dict, tuple))
 
 
 def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
@@ -216,7 +217,7 @@ def _typed(frame: pd.DataFrame, columns: Sequence[Column], table: str) -> pd.Dat
     made = {}
     for column in columns:
         values = frame[column.name].tolist() if column.name in frame else [None] * len(frame)
-        values = [None if not isinstance(v, list | dict | tuple) and pd.isna(v) else v for v in values]
+        values = [v if v.__class__ in _NEVER_MISSING or not _missing(v) else None for v in values]
         if column.json:
             values = _json(values, column, table, ids)
         if column.required and (gone := [i for i, v in enumerate(values) if v is None]):
@@ -228,6 +229,10 @@ def _typed(frame: pd.DataFrame, columns: Sequence[Column], table: str) -> pd.Dat
     return to_frame(pa.Table.from_arrays(list(made.values()), schema=arrow_schema(columns)), columns)
 
 
+def _missing(value: Any) -> bool:
+    return not isinstance(value, list | dict | tuple) and bool(pd.isna(value))
+
+
 def _array(values: list[Any], column: Column, table: str, ids: Any) -> pa.Array:
     wanted: dict[str, tuple[type, ...]] = {
         "string": (str,),
@@ -237,7 +242,12 @@ def _array(values: list[Any], column: Column, table: str, ids: Any) -> pa.Array:
     kinds = wanted[column.type]
     if column.type == "int64":  # a frame with missing values hands whole numbers over as floats
         values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-    odd = [i for i, v in enumerate(values) if v is not None and (not isinstance(v, kinds) or isinstance(v, bool))]
+    usual = kinds[0]
+    odd = [
+        i
+        for i, v in enumerate(values)
+        if v is not None and v.__class__ is not usual and (not isinstance(v, kinds) or isinstance(v, bool))
+    ]
     if odd:
         _fail(table, odd, ids, column.name, values, lambda r: f"This column holds {column.type} values.")
     return pa.array(values, type=arrow_schema([column]).field(0).type)
