@@ -17,6 +17,8 @@ from typing import Any
 __all__ = ["canonical_json", "parse_json"]
 
 _LONGEST = 400
+_quoted = json.encoder.encode_basestring
+"""As the encoder below writes text: quoted, escaped only where JSON must be."""
 _plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -55,6 +57,15 @@ def canonical_json(value: Any) -> str:
 
 
 def _encode(value: Any) -> str:
+    kind = value.__class__  # the usual kinds first: asking an abstract class is slow
+    if kind is str:
+        return _quoted(value)
+    if kind is int:
+        return int.__repr__(value)
+    if kind is dict and all(key.__class__ is str for key in value):
+        return "{" + ",".join([f"{_quoted(key)}:{_encode(value[key])}" for key in sorted(value)]) + "}"
+    if kind is list:
+        return "[" + ",".join(map(_encode, value)) + "]"
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError(f"{value} is not a JSON number")
