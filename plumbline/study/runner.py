@@ -14,6 +14,7 @@ from typing import Any
 
 from plumbline.base.errors import InputError, ParameterError, PinError, PlumblineError
 from plumbline.base.paths import data_folder
+from plumbline.running.describing import digest
 from plumbline.study.pins import PinReport
 from plumbline.study.spec import RESULT, Study, notebook_parameters
 from plumbline.traces import write_bytes, write_text
@@ -176,5 +177,5 @@ def _provenance(study: Study, results: Mapping[str, Any], pins: PinReport | None
     versions = {"plumbline": __version__} | {name: version(name) for name in ("pandas", "scipy", "pyarrow")}
     return {
         "study": study.name, "question": study.question, "runs": dict(results.get("digests", {})), "pins": checked,
-        "versions": versions,
+        "versions": versions, "plan": digest(dict(study.spec["plan"])),
     }  # fmt: skip
