@@ -9,6 +9,7 @@ import zlib
 from typing import Any, NamedTuple
 
 from plumbline.exchange.readers.otlp_protobuf import request_of
+from plumbline.exchange.readers.otlp_values import ValueFault, spans_in
 
 __all__ = ["BadRequestError", "Sorted", "TooLargeError", "read_request", "sort_spans", "unpack"]
 
@@ -56,6 +57,8 @@ def unpack(body: bytes, encoding: str, *, most: int) -> bytes:
         raise TooLargeError(f"the body unpacks to more than {most:,} bytes")
     if not unpacker.eof:
         raise BadRequestError("the gzip body is cut off")
+    if unpacker.unused_data:  # a second member may hold spans, and what is not read must not be acknowledged
+        raise BadRequestError(f"{len(unpacker.unused_data):,} bytes follow the end of the gzip body")
     return text
 
 
@@ -71,7 +74,9 @@ def read_request(body: bytes, *, protobuf: bool) -> dict[str, Any]:
         found = request_of(body) if protobuf else json.loads(body)
     except (ValueError, RecursionError) as error:
         raise BadRequestError(f"the body is not a trace request ({error})") from None
-    if not isinstance(found, dict) or not isinstance(found.get("resourceSpans", []), list):
+    if isinstance(found, dict) and found.get("resourceSpans") is None:  # null and absent are the same in OTLP JSON
+        found["resourceSpans"] = []
+    if not isinstance(found, dict) or not isinstance(found["resourceSpans"], list):
         raise BadRequestError("a trace request is an object with the list resourceSpans")
     if protobuf:
         for span in _spans(found):
@@ -83,7 +88,9 @@ def read_request(body: bytes, *, protobuf: bool) -> dict[str, Any]:
 
 
 def sort_spans(request: dict[str, Any]) -> Sorted:
-    """Leave out spans that no trace can hold: those without an id of their own or of a trace.
+    """Leave out spans that no trace can hold: without an id of their own or of a trace, or not to be read again.
+
+    One span that cannot be read would take the whole spool with it, long after its sender was told that it arrived.
 
     Raises
     ------
@@ -98,15 +105,17 @@ def sort_spans(request: dict[str, Any]) -> Sorted:
         for scope in _list(resource, "scopeSpans"):
             usable = []
             for span in _list(scope, "spans"):
-                if reason := _wrong(span):
+                if reason := _wrong(span) or _unreadable(span, resource, scope):
                     rejected += 1
                     reasons[reason] = None
                 else:
                     usable.append(span)
             kept += len(usable)
-            scopes.append({**scope, "spans": usable})
-        resources.append({**resource, "scopeSpans": scopes})
-    return Sorted({**request, "resourceSpans": resources}, kept, rejected, tuple(reasons))
+            if usable:
+                scopes.append({**scope, "spans": usable})
+        if scopes:
+            resources.append({**resource, "scopeSpans": scopes})
+    return Sorted({"resourceSpans": resources}, kept, rejected, tuple(reasons))
 
 
 def _spans(request: dict[str, Any]) -> list[dict[str, Any]]:
@@ -119,10 +128,12 @@ def _spans(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _list(holder: Any, name: str) -> list[Any]:
-    found = holder.get(name, []) if isinstance(holder, dict) else None
-    if not isinstance(found, list):
+    if not isinstance(holder, dict):
+        raise BadRequestError(f"what holds {name} must be an object; found {type(holder).__name__}")
+    found = holder.get(name)
+    if found is not None and not isinstance(found, list):
         raise BadRequestError(f"{name} must be a list of objects")
-    return found
+    return found or []
 
 
 def _wrong(span: Any) -> str:
@@ -132,4 +143,25 @@ def _wrong(span: Any) -> str:
         value = span.get(name)
         if not isinstance(value, str) or not pattern.fullmatch(value.lower()) or not value.strip("0"):
             return f"a span without a valid {name}"
-    return "" if isinstance(span.get("attributes", []), list) else "a span whose attributes are no list"
+    return "" if isinstance(span.get("attributes") or [], list) else "a span whose attributes are no list"
+
+
+def _unreadable(span: dict[str, Any], resource: dict[str, Any], scope: dict[str, Any]) -> str:
+    """Say why a span could not be read from the spool, by reading it as the spool is read."""
+    alone = {"resourceSpans": [{**resource, "scopeSpans": [{**scope, "spans": [span]}]}]}
+    try:
+        json.dumps(alone, ensure_ascii=False, allow_nan=False).encode()
+        (read,) = spans_in(alone)
+        attributes = (read.attributes, read.resource, *(event.attributes for event in read.events))
+        named = all(map(_named, attributes))
+    except ValueFault as fault:
+        return f"a span that cannot be read ({fault})"
+    except (ValueError, RecursionError) as error:  # not a number of JSON, half a surrogate pair, nested too deeply
+        return f"a span that no JSON can hold ({error})"
+    return "" if named else "a span with an attribute whose key is no text"
+
+
+def _named(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _named(held) for key, held in value.items())
+    return all(map(_named, value)) if isinstance(value, list) else True

@@ -7,6 +7,7 @@ import os
 import queue
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ class Spool:
         try:
             self._hold()
             self._mend()
+            self._keep_name()
         except BaseException:
             os.close(self._file)
             raise
@@ -74,6 +76,16 @@ class Spool:
             raise RunError(
                 f"another process receives into {self.path.parent}; end it, or name another folder"
             ) from None
+
+    def _keep_name(self) -> None:
+        """Make the file's name as durable as its lines; a system whose folders cannot be opened does it by itself."""
+        for folder in (self.path.parent, self.path.parent.parent):
+            with suppress(OSError):
+                place = os.open(folder, os.O_RDONLY)
+                try:
+                    os.fsync(place)
+                finally:
+                    os.close(place)
 
     def _mend(self) -> None:
         """Cut off a half-written last line, and count the whole ones."""
