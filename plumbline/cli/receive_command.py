@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 __all__ = ["register"]
+
+TOKEN_VARIABLE = "PLUMBLINE_RECEIVE_TOKEN"
 
 
 def register(commands: Any) -> None:
@@ -23,9 +26,16 @@ def register(commands: Any) -> None:
     command.add_argument("--out", required=True, metavar="RUN", help="run folder")
     command.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1; others need a token)")
     command.add_argument("--port", type=int, default=4318, help="port, 0 for any free one (default: 4318)")
-    command.add_argument("--token-file", metavar="FILE", help="file that holds the bearer token senders must give")
+    command.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help=f"file that holds the bearer token senders must give (default: {TOKEN_VARIABLE} if set)",
+    )
     command.add_argument("--max-request", type=int, default=4 * 2**20, metavar="BYTES", help="largest request as sent")
     command.add_argument("--queue", type=int, default=1000, metavar="N", help="requests that may wait for the disk")
+    command.add_argument(
+        "--queue-bytes", type=int, default=256 * 2**20, metavar="BYTES", help="their bytes (default: 256 MiB)"
+    )
     command.set_defaults(run=_receive)
 
 
@@ -37,7 +47,8 @@ def _receive(arguments: argparse.Namespace) -> int:
     limits = Limits(body=arguments.max_request, unpacked=8 * arguments.max_request)
     receive(
         arguments.out, host=arguments.host, port=arguments.port, token=_token(arguments.token_file), limits=limits,
-        waiting=arguments.queue, tell=lambda line: print(line, file=sys.stderr, flush=True),
+        waiting=arguments.queue,
+        waiting_bytes=arguments.queue_bytes, tell=lambda line: print(line, file=sys.stderr, flush=True),
     )  # fmt: skip
     recording = run_of_spool(arguments.out)
     if recording is None:
@@ -51,7 +62,7 @@ def _token(place: str | None) -> str | None:
     from plumbline.base.errors import ParameterError
 
     if place is None:
-        return None
+        return os.environ.get(TOKEN_VARIABLE)
     try:
         return Path(place).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

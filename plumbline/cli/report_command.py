@@ -1,4 +1,4 @@
-"""``plumbline report RUN``: a conformance report of any run; ``--index FOLDER``: a page over all reports."""
+"""``plumbline report RUN``: a conformance report of any run; ``PAGE.html --pdf``: on paper; ``--index FOLDER``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ def register(commands: Any) -> None:
         "report",
         help="write a conformance report of a run, or an index of reports",
         description="Write a report of any run with any policy: one page that opens offline, on paper and with a "
-        "screen reader. With --index, write index.html over the reports of a folder instead.",
+        "screen reader. With --index, write index.html over the reports of a folder instead; with a report in place of "
+        "RUN, and --pdf, print that report.",
         allow_abbrev=False,
     )
-    command.add_argument("run_folder", metavar="RUN", nargs="?", help="run folder")
+    command.add_argument("run_folder", metavar="RUN", nargs="?", help="run folder, or a report to print")
     add_policy(command)
-    command.add_argument("--out", metavar="FILE", help="page to write (default: reports/RUN.html)")
+    command.add_argument("--out", metavar="FILE", help="page to write (default: reports/conformance-RUN.html)")
     command.add_argument(
         "--measure", default="critical", choices=("critical", "all", "outcome"), help="what a success is"
     )
@@ -42,7 +43,21 @@ def _report(arguments: argparse.Namespace) -> int:
 
         print(f"index     {index_page(arguments.index)}")
         return 0
+    if arguments.run_folder.lower().endswith((".html", ".htm")):
+        return _print(arguments)
     return _standard(arguments)
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    from plumbline.base.errors import ParameterError
+    from plumbline.show.standard import print_pdf
+
+    if not arguments.pdf:
+        raise ParameterError(f"{arguments.run_folder} is a page, not a run folder; add --pdf to print it")
+    page = Path(arguments.run_folder)
+    target = Path(arguments.out) if arguments.out else page.with_suffix(".pdf")
+    print(f"paper     {print_pdf(page, target)}")
+    return 0
 
 
 def _standard(arguments: argparse.Namespace) -> int:
@@ -54,7 +69,7 @@ def _standard(arguments: argparse.Namespace) -> int:
     policy, grade = policy_and_grade(arguments, run, measure=arguments.measure)
     browser = find_browser() if arguments.pdf else None  # before anything is written
     domain = None if arguments.policy else domain_of(arguments, run)
-    page = Path(arguments.out or f"reports/{run.run_id}.html")
+    page = Path(arguments.out or f"reports/conformance-{run.run_id}.html")
     made = standard_report(
         run, policy, out=page, measure=arguments.measure, grade=grade, confidence=arguments.confidence,
         argument_rules=getattr(domain, "argument_fields", None) or None,

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -200,9 +200,12 @@ class Source:
             self._broken[error.byte or 0] = error
             return self.rescued()
 
-    def rescued(self, *, deep: bool = False) -> Any:
-        """Return what is whole of a JSON text that is cut off: items of the list, or of every list if `deep`."""
-        value, end = salvaged(self.data.decode("utf-8", "replace").removeprefix("\ufeff"), deep=deep)
+    def rescued(self, *, within: Collection[str] = ()) -> Any:
+        """Return what is whole of a JSON text that is cut off: items of the list, and of lists under these keys.
+
+        None if nothing is whole; a record that is cut off is never kept.
+        """
+        value, end = salvaged(self._spelled, within=within)
         self._broken.setdefault(end, self.fault("the text ends inside a value", byte=end))
         return value
 
@@ -219,7 +222,7 @@ class Source:
         except TraceFormatError:
             if self.strict:
                 raise
-            return self.rescued(deep=True)
+            return salvaged(self._spelled, within=None)[0]
 
     @cached_property
     def is_lines(self) -> bool:
@@ -276,6 +279,10 @@ class Source:
     @cached_property
     def _start(self) -> bytes:
         return self.head.removeprefix(_BOM).lstrip()
+
+    @property
+    def _spelled(self) -> str:
+        return self.data.decode("utf-8", "replace").removeprefix("\ufeff")
 
     @cached_property
     def _exact(self) -> Any:

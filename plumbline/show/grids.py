@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from plumbline.show.theme import LINE, MUTED, SIZES, Token
+from plumbline.show.theme import MUTED, SIZES, Token
 
 __all__ = ["Cell", "grid"]
 
@@ -21,12 +21,12 @@ CHARACTER = 6.9
 
 @dataclass(frozen=True)
 class Cell:
-    """How one kind of cell is drawn: fill, mark, border, and whether the mark is heavy."""
+    """How one kind of cell is drawn: its mark, whether that is heavy, and a box around it or none."""
 
-    fill: Token
     mark: Token
-    border: Token = LINE
     weight: str = "normal"
+    fill: Token | None = None
+    border: Token | None = None
 
 
 def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: str = "") -> Any:
@@ -62,8 +62,10 @@ def grid(cells: pd.DataFrame, *, kinds: Mapping[str, Cell], ink: Token, foot: st
         part = cells[cells["kind"] == kind]
         if part.empty:
             continue
-        box = {"fill": how.fill.light, "stroke": how.border.light, "strokeWidth": 1}
-        layers.append(alt.Chart(part).mark_rect(**box).encode(x=x, y=y, x2="x2:Q", y2="y2:Q"))
+        if how.fill is not None and how.border is not None:
+            box = {"fill": how.fill.light, "stroke": how.border.light, "strokeWidth": 1}
+            corners = part[["x", "y", "x2", "y2"]]
+            layers.append(alt.Chart(corners).mark_rect(**box).encode(x=x, y=y, x2="x2:Q", y2="y2:Q"))
         marked = part[part["mark"] != ""]
         if len(marked):
             marked = marked.assign(x=marked["x"] + SIDE / 2 - 1, y=marked["y"] + ROW / 2 - 1)

@@ -51,10 +51,12 @@ def staircase(data: pd.DataFrame, marks: pd.DataFrame, levels: Sequence[float], 
     if len(marks):
         at = marks.rename(columns={"threshold": "bound"}).assign(text=lambda f: [f"{n:,}" for n in f["runs"]])
         point = alt.Chart(at).mark_point(filled=True, size=50, opacity=1, color=INK.light)
-        where = {"align": "left", "baseline": "top", "dx": 5, "dy": 6}
-        halo = alt.Chart(at).mark_text(**where, stroke=PAPER.light, strokeWidth=5).encode(x=x, y=y, text="text:N")
-        words = alt.Chart(at).mark_text(**where, color=INK.light).encode(x=x, y=y, text="text:N")
-        layers += [halo, words, point.encode(x=x, y=y)]
+        for near, align in ((at["runs"] <= 0.9 * most, "left"), (at["runs"] > 0.9 * most, "right")):
+            beside = alt.Chart(at[near]).encode(x=x, y=y, text="text:N")
+            where = {"align": align, "baseline": "top", "dx": 5 if align == "left" else -5, "dy": 6}
+            layers += [beside.mark_text(**where, stroke=PAPER.light, strokeWidth=5)] if near.any() else []
+            layers += [beside.mark_text(**where, color=INK.light)] if near.any() else []
+        layers.append(point.encode(x=x, y=y))
     ends = shown.sort_values("runs").groupby("line", sort=False).tail(1)
     ends = ends.assign(place=_apart(ends["bound"].tolist(), (100 - first) * 17 / HEIGHT))
     named = alt.Chart(ends).mark_text(align="left", baseline="middle", color=MUTED.light)

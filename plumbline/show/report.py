@@ -32,14 +32,19 @@ from plumbline.traces import write_text
 
 __all__ = ["ReportExporter", "check_offline", "export_report"]
 
+PAGE_WORDS = ("title", "eyebrow", "footer")
+"""Entries of a notebook's ``plumbline`` metadata that are words of the page, not provenance."""
 PRIORITY = ["text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/plain"]
+
+_WHOLE = "The page is complete by itself."
 
 
 class ReportExporter(HTMLExporter):
     """Export an executed notebook as a self-contained report.
 
-    Notebook metadata ``plumbline`` holds title and provenance. Cell tags: ``answer`` shows a cell's output on the
-    cover; ``remove-cell``, ``remove-input`` and ``remove-output`` leave parts out.
+    Notebook metadata ``plumbline`` holds provenance, and as words of the page ``title``, ``eyebrow`` (above the title)
+    and ``footer``. Cell tags: ``answer`` shows a cell's output on the cover; ``remove-cell``, ``remove-input`` and
+    ``remove-output`` leave parts out.
     """
 
     export_from_notebook = "Plumbline report"
@@ -94,17 +99,17 @@ class ReportExporter(HTMLExporter):
         told = notebook.metadata.get("plumbline", {})
         for name in ("widgets", "papermill"):
             notebook.metadata.pop(name, None)
-        provenance = check_provenance({key: value for key, value in told.items() if key != "title"})
+        provenance = check_provenance({key: value for key, value in told.items() if key not in PAGE_WORDS})
         title = set_cover(notebook, told.get("title"))
         script = template_text("page.js").strip()
         page = {
             "title": title,
-            "eyebrow": f"Study report · {provenance['study']}" if "study" in provenance else "",
+            "eyebrow": told.get("eyebrow") or _study_words(provenance),
             "provenance": provenance_html(provenance),
             "css": page_css(),
             "script": script,
             "policy": content_policy(script),
-            "footer": f"Made by plumbline {__version__} from an executed notebook. The page is complete by itself.",
+            "footer": told.get("footer") or f"Made by plumbline {__version__} from an executed notebook. {_WHOLE}",
         }
         made, resources = super().from_notebook_node(notebook, {**(resources or {}), "plumbline": page}, **kw)
         text = add_contents(made)
@@ -164,6 +169,10 @@ def export_report(
     target.parent.mkdir(parents=True, exist_ok=True)
     write_text(target, page)
     return target
+
+
+def _study_words(provenance: Mapping[str, Any]) -> str:
+    return f"Study report · {provenance['study']}" if "study" in provenance else ""
 
 
 def _refuse(summary: str, faults: list[str]) -> None:

@@ -17,6 +17,7 @@ __all__ = ["SpansOf", "reading", "record"]
 
 SpansOf = Callable[[Any], Iterator[Span]]
 """Takes one JSON value of a file and gives its spans."""
+_LISTS = ("data", "traces", "runs")
 
 
 def reading(
@@ -61,7 +62,9 @@ def _values(source: Source) -> Iterator[tuple[int, int, Any]]:
         except TraceFormatError:
             if source.strict:
                 raise
-            yield 0, 1, source.rescued(deep=True)
+            kept = source.rescued(within=_LISTS)
+            if kept is not None:
+                yield 0, 1, kept
 
 
 def record(found: Any, what: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from plumbline.base.errors import TraceFormatError
 from plumbline.exchange.drafts import TrialDraft
 from plumbline.exchange.reader import Reader
 from plumbline.exchange.readers import otlp_protobuf
-from plumbline.exchange.readers.otlp_values import ValueFault, looks_like, spans_in
+from plumbline.exchange.readers.otlp_values import ENVELOPES, ValueFault, looks_like, spans_in
 from plumbline.exchange.readers.span import Span
 from plumbline.exchange.readers.span_columns import SPAN_COLUMNS, Lookup
 from plumbline.exchange.readers.span_own import own_trial
@@ -63,7 +63,9 @@ def _values(source: Source) -> Iterator[tuple[int, int, Any]]:
         except TraceFormatError:
             if source.strict:
                 raise
-            yield 0, 1, source.rescued(deep=True)
+            kept = source.rescued(within=ENVELOPES)
+            if kept is not None:
+                yield 0, 1, kept
 
 
 def trials(spans: Iterator[Span] | Sequence[Span], reader: Reader, *, name: str, whole_only: bool) -> list[TrialDraft]:

@@ -8,9 +8,13 @@ from typing import Any
 
 from plumbline.exchange.readers.span import Event, Span, nanoseconds, plain_id, plain_status
 
-__all__ = ["ValueFault", "attributes_of", "looks_like", "spans_in", "value_of"]
+__all__ = ["ENVELOPES", "ValueFault", "attributes_of", "looks_like", "spans_in", "value_of"]
 
-_ENVELOPES = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "scopeSpans", "scope_spans", "spans")
+_SHAPES = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "scopeSpans", "scope_spans")
+ENVELOPES = (
+    *_SHAPES, "scopeLogs", "scope_logs", "logRecords", "log_records", "instrumentationLibrarySpans", "spans",
+)  # fmt: skip
+"""Keys of OTLP JSON whose lists hold records."""
 _NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _NOTHING: dict[str, Any] = {}
 
@@ -59,13 +63,12 @@ def attributes_of(found: Any) -> dict[str, Any]:
     pair: Any = None
     try:
         for pair in found:
-            value = pair.get("value")
-            if value is not None and "stringValue" in value:
-                made[pair["key"]] = value["stringValue"]
-            else:
-                made[pair["key"]] = value_of(value)
+            key, value = pair["key"], pair.get("value")
+            if key.__class__ is not str:
+                raise KeyError(key)
+            made[key] = value["stringValue"] if value is not None and "stringValue" in value else value_of(value)
     except (AttributeError, KeyError, TypeError):
-        raise ValueFault(f"an attribute must have a key and a value; found {str(pair)[:60]!r}") from None
+        raise ValueFault(f"an attribute must have a text as key, and a value; found {str(pair)[:60]!r}") from None
     return made
 
 
@@ -75,7 +78,7 @@ def looks_like(found: Any) -> str | None:
         return looks_like(found[0]) if found else None
     if not isinstance(found, dict):
         return None
-    for name in _ENVELOPES[:6]:
+    for name in _SHAPES:
         if isinstance(found.get(name), list):
             return f"it has {name}"
     spans = found.get("spans")
@@ -107,7 +110,7 @@ def spans_in(found: Any, place: int = 0) -> Iterator[Span]:
         return
     if not isinstance(found, dict):
         raise ValueFault(f"a span or an envelope must be an object; found {type(found).__name__}")
-    envelope = next((name for name in _ENVELOPES if isinstance(found.get(name), list)), None)
+    envelope = next((name for name in (*_SHAPES, "spans") if isinstance(found.get(name), list)), None)
     if envelope is None:
         yield _span(found, attributes_of(_resource(found)), _scope_name(found), place)
         return

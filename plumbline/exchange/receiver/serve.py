@@ -14,7 +14,7 @@ from typing import Any
 from plumbline.base.errors import ParameterError
 from plumbline.exchange.api import read_traces
 from plumbline.exchange.receiver.app import Limits, receiver_app
-from plumbline.exchange.receiver.spool import SPOOL_FILE, Spool
+from plumbline.exchange.receiver.spool import SPOOL_FILE, WAITING_BYTES, Spool
 from plumbline.traces import Recording
 
 __all__ = ["receive", "run_of_spool"]
@@ -24,7 +24,8 @@ _INSTALL = "pip install 'plumbline-studies[server]'"
 
 def receive(
     out: str | Path, *, host: str = "127.0.0.1", port: int = 4318, token: str | None = None,
-    limits: Limits | None = None, waiting: int = 1000, tell: Callable[[str], None] | None = None,
+    limits: Limits | None = None, waiting: int = 1000, waiting_bytes: int = WAITING_BYTES,
+    tell: Callable[[str], None] | None = None,
 ) -> None:  # fmt: skip
     """Take traces in until SIGINT or SIGTERM.
 
@@ -42,6 +43,8 @@ def receive(
         Sizes of requests.
     waiting : int
         Requests that may wait for the disk.
+    waiting_bytes : int
+        Bytes of requests that may wait for the disk.
     tell : callable, optional
         Told in one line where the receiver listens.
 
@@ -55,14 +58,14 @@ def receive(
     if token is not None and not token.strip():
         raise ParameterError("the token is empty; give one, or none at all")
     if token is None and not _is_loopback(host):
-        raise ParameterError(f"{host} is not loopback: whoever reaches it could send traces. Give a token file")
+        raise ParameterError(f"{host} is not loopback: whoever reaches it could send traces. Give a token")
     try:
         import uvicorn
     except ModuleNotFoundError:
         raise ParameterError(f"the receiver needs the package uvicorn: {_INSTALL}") from None
     listening = _listen(host, port)
     try:
-        spool = Spool(Path(out), waiting=waiting)
+        spool = Spool(Path(out), waiting=waiting, waiting_bytes=waiting_bytes)
         try:
             app = receiver_app(spool, limits=limits, token=token)
             config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", server_header=False)

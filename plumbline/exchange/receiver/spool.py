@@ -13,9 +13,11 @@ from typing import Any
 
 from plumbline.base.errors import ParameterError, PlumblineError, RunError
 
-__all__ = ["SPOOL_FILE", "Spool", "SpoolFullError"]
+__all__ = ["SPOOL_FILE", "WAITING_BYTES", "Spool", "SpoolFullError"]
 
 SPOOL_FILE = "spool.jsonl"
+WAITING_BYTES = 256 * 2**20
+"""Bytes of requests that may wait for the disk, unless told otherwise."""
 _MOST_AT_ONCE = 256
 _STOP = object()
 
@@ -36,18 +38,21 @@ class Spool:
         Folder of the run; made if it is not there.
     waiting : int
         Requests that may wait at most, at least 1.
+    waiting_bytes : int
+        Bytes of requests that may wait at most, at least 1; one request alone always may.
 
     Raises
     ------
     ParameterError
-        A count that is not a whole number of at least 1.
+        A number that is not a whole number of at least 1.
     RunError
         Another process holds the spool.
     """
 
-    def __init__(self, folder: Path, *, waiting: int = 1000) -> None:
-        if isinstance(waiting, bool) or not isinstance(waiting, int) or waiting < 1:
-            raise ParameterError(f"waiting must be a whole number of at least 1; found {waiting!r}")
+    def __init__(self, folder: Path, *, waiting: int = 1000, waiting_bytes: int = WAITING_BYTES) -> None:
+        for name, value in (("waiting", waiting), ("waiting_bytes", waiting_bytes)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ParameterError(f"{name} must be a whole number of at least 1; found {value!r}")
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / SPOOL_FILE
         self.lines = 0
@@ -60,6 +65,8 @@ class Spool:
         except BaseException:
             os.close(self._file)
             raise
+        self._most_bytes, self._bytes, self._counting = waiting_bytes, 0, threading.Lock()
+        self._whole: int | None = None
         self._queue: queue.Queue[Any] = queue.Queue(maxsize=waiting)
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write, name="plumbline-spool", daemon=True)
@@ -115,11 +122,21 @@ class Spool:
             raise SpoolFullError("the receiver is stopping")
         line = json.dumps(request, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         done: Future[None] = Future()
-        try:
-            self._queue.put_nowait((line, done))
-        except queue.Full:
-            raise SpoolFullError("too many requests are waiting to be written") from None
+        with self._counting:
+            if self._bytes and self._bytes + len(line) > self._most_bytes:
+                raise SpoolFullError("too many bytes are waiting to be written")
+            try:
+                self._queue.put_nowait((line, done))
+            except queue.Full:
+                raise SpoolFullError("too many requests are waiting to be written") from None
+            self._bytes += len(line)
         return done
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of requests that are not yet on disk."""
+        with self._counting:
+            return self._bytes
 
     def close(self) -> None:
         """Write what waits, and let go of the file."""
@@ -147,18 +164,36 @@ class Spool:
     def _commit(self, batch: list[tuple[bytes, Future[None]]]) -> None:
         if not batch:
             return
-        before = os.lseek(self._file, 0, os.SEEK_CUR)
         try:
-            text = b"".join(line for line, _ in batch)
+            self._to_disk(b"".join(line for line, _ in batch))
+        except OSError as error:
+            for _, done in batch:
+                done.set_exception(error)
+        else:
+            self.lines += len(batch)
+            for _, done in batch:
+                done.set_result(None)
+        finally:
+            with self._counting:
+                self._bytes -= sum(len(line) for line, _ in batch)
+
+    def _to_disk(self, text: bytes) -> None:
+        """Append and sync; what fails leaves no byte, at the latest before the next that succeeds."""
+        if self._whole is not None:
+            self._cut_back(self._whole)
+        before = os.lseek(self._file, 0, os.SEEK_CUR)
+        self._whole = before
+        try:
             while text:
                 text = text[os.write(self._file, text) :]
             os.fsync(self._file)
-        except OSError as error:
-            os.ftruncate(self._file, before)
-            os.lseek(self._file, before, os.SEEK_SET)
-            for _, done in batch:
-                done.set_exception(error)
-            return
-        self.lines += len(batch)
-        for _, done in batch:
-            done.set_result(None)
+        except OSError:
+            with suppress(OSError):  # the next batch tries again before it writes
+                self._cut_back(before)
+            raise
+        self._whole = None
+
+    def _cut_back(self, size: int) -> None:
+        os.ftruncate(self._file, size)
+        os.lseek(self._file, size, os.SEEK_SET)
+        self._whole = None

@@ -13,13 +13,14 @@ from plumbline.show.plots.certificates import (
 )
 from plumbline.show.plots.conditions import conditions, conditions_data, effect, effect_data
 from plumbline.show.plots.conformance import conformance, conformance_data, missing_ends, missing_ends_data
-from plumbline.show.plots.divergence import divergence_onset, divergence_onset_data
+from plumbline.show.plots.divergence import DIVERGENCES, divergence_onset, divergence_onset_data
 from plumbline.show.plots.drops import drop, drop_data
 from plumbline.show.plots.exposures import EXPOSURE_STATES, exposure, exposure_data
 from plumbline.show.plots.pairs import discordance, discordance_data
 from plumbline.show.plots.verdicts import VERDICT_MARKS, verdict_matrix, verdict_matrix_data
 
 __all__ = [
+    "DIVERGENCES",
     "EXPOSURE_STATES",
     "VERDICT_MARKS",
     "argument_agreement",

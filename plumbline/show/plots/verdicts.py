@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 from plumbline.rules import SEVERITIES, VERDICTS, Verdicts
+from plumbline.show.estimates import in_order
 from plumbline.show.grids import Cell, grid
 from plumbline.show.plots.frames import needed
-from plumbline.show.theme import BAD, CAUTION, INK, MUTED, PANEL, PAPER
+from plumbline.show.theme import AXIS, BAD, CAUTION, INK, PAPER
 
 __all__ = ["VERDICT_MARKS", "verdict_matrix", "verdict_matrix_data"]
 
@@ -19,16 +21,16 @@ VERDICT_MARKS = {"held": "✓", "violated": "✗", "vacuous": "–", "not_applic
 """What stands for a verdict in the matrix, so that no colour has to be read; what does not apply stays empty."""
 
 _CELLS = {
-    "held": Cell(PANEL, MUTED),
-    "violated": Cell(BAD, PAPER, BAD, "bold"),
-    "vacuous": Cell(PAPER, MUTED),
-    "not_applicable": Cell(PAPER, MUTED),
-    "unobservable": Cell(PAPER, CAUTION, CAUTION, "bold"),
+    "held": Cell(AXIS),
+    "violated": Cell(PAPER, "bold", fill=BAD, border=BAD),
+    "vacuous": Cell(AXIS),
+    "not_applicable": Cell(AXIS),
+    "unobservable": Cell(CAUTION, "bold", fill=PAPER, border=CAUTION),
 }
 _COLUMNS = ("arm", "column", "trials", "rule", "severity", "verdict")
 
 
-def verdict_matrix_data(verdicts: Verdicts) -> pd.DataFrame:
+def verdict_matrix_data(verdicts: Verdicts, *, arms: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the verdicts of every trial and rule, trials of one arm with the same verdicts merged.
 
     Nothing is left out: the numbers of an arm's columns add up to its trials.
@@ -37,6 +39,8 @@ def verdict_matrix_data(verdicts: Verdicts) -> pd.DataFrame:
     ----------
     verdicts : Verdicts
         From ``run.check(policy)``.
+    arms : sequence of str, optional
+        Order of the arms; by default as the trials stand.
 
     Returns
     -------
@@ -44,6 +48,11 @@ def verdict_matrix_data(verdicts: Verdicts) -> pd.DataFrame:
         One row a column and rule: ``arm``, ``column`` (int, from 1 over the whole matrix; of an arm the columns with
         the worst violations first, then those of most trials), ``trials``, ``rule``, ``severity``, ``verdict``,
         ``example`` (the first trial of the column). Rules by severity, then in policy order.
+
+    Raises
+    ------
+    ParameterError
+        ``arms`` does not name each arm once.
 
     Examples
     --------
@@ -56,10 +65,10 @@ def verdict_matrix_data(verdicts: Verdicts) -> pd.DataFrame:
     keys, rules = verdicts.table.keys, list(verdicts.policy)
     places = sorted(range(len(rules)), key=lambda place: SEVERITIES.index(rules[place].severity))
     seen: dict[tuple[str, bytes], list[int]] = {}
-    arms = [str(arm) for arm in keys["arm"]] if "arm" in keys else [""] * verdicts.table.n_trials
-    for trial, (arm, codes) in enumerate(zip(arms, verdicts.verdict[places].T, strict=True)):
+    own = [str(arm) for arm in keys["arm"]] if "arm" in keys else [""] * verdicts.table.n_trials
+    for trial, (arm, codes) in enumerate(zip(own, verdicts.verdict[places].T, strict=True)):
         seen.setdefault((arm, codes.tobytes()), []).append(trial)
-    first = {arm: place for place, arm in enumerate(dict.fromkeys(arms))}
+    first = {arm: place for place, arm in enumerate(in_order(own, arms, "arms"))}
     order = sorted(seen, key=lambda key: (first[key[0]], _harm(key[1]), -len(seen[key])))
     ids = keys["trial_id"].to_numpy(object)
     rows = [

@@ -5,12 +5,15 @@ from plumbline.show.standard.frames import (
     fault_counts,
     matrix_table,
     rule_counts,
+    rule_table,
     steps_of,
+    wide_counts,
+    witness_table,
     witnesses,
     worst_violation,
 )
 from plumbline.show.standard.index import index_page
-from plumbline.show.standard.parts import aligned_calls, onset_note
+from plumbline.show.standard.parts import aligned_calls, beside, counterparts, onset_note
 from plumbline.show.standard.pdf import find_browser, print_pdf
 from plumbline.show.standard.words import answer, cannot_claim
 from plumbline.show.standard.writing import StandardReport, standard_report
@@ -20,7 +23,9 @@ __all__ = [
     "aligned_calls",
     "answer",
     "arm_counts",
+    "beside",
     "cannot_claim",
+    "counterparts",
     "fault_counts",
     "find_browser",
     "index_page",
@@ -28,8 +33,11 @@ __all__ = [
     "onset_note",
     "print_pdf",
     "rule_counts",
+    "rule_table",
     "standard_report",
     "steps_of",
+    "wide_counts",
+    "witness_table",
     "witnesses",
     "worst_violation",
 ]

@@ -10,11 +10,24 @@ import pandas as pd
 from plumbline.analysis import BEHAVIOUR, one_trial
 from plumbline.base.errors import ParameterError
 from plumbline.rules import SEVERITIES, Verdicts
+from plumbline.show.estimates import in_order
 from plumbline.traces import Recording
 
-__all__ = ["arm_counts", "fault_counts", "matrix_table", "rule_counts", "steps_of", "witnesses", "worst_violation"]
+__all__ = [
+    "arm_counts",
+    "fault_counts",
+    "matrix_table",
+    "rule_counts",
+    "rule_table",
+    "steps_of",
+    "wide_counts",
+    "witness_table",
+    "witnesses",
+    "worst_violation",
+]
 
 _LONGEST = 160
+_VERDICT_ORDER = ("violated", "unobservable", "held", "vacuous", "not_applicable")
 
 
 def arm_counts(recording: Recording) -> pd.DataFrame:
@@ -45,7 +58,7 @@ def arm_counts(recording: Recording) -> pd.DataFrame:
             {
                 "arm": arm, "planned": counts.planned, "recorded": counts.recorded, "completed": counts.completed,
                 "agent error": int((own["status"] == "agent_error").sum()), "missing": counts.missing,
-                "why missing": ", ".join(f"{n:,} {cause}" for cause, n in why.items()) or "none",
+                "why missing": ", ".join(f"{n:,} {str(cause).replace('_', ' ')}" for cause, n in why.items()) or "none",
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
@@ -127,8 +140,40 @@ def rule_counts(verdicts: Verdicts) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
+def rule_table(verdicts: Verdicts, *, arms: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return what became of every rule, one row a rule and one column an arm, in few words.
+
+    Parameters
+    ----------
+    verdicts : Verdicts
+        From ``run.check(policy)``.
+    arms : sequence of str, optional
+        Order of the columns; by default as the trials stand.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rule, severity``, then one column an arm: violated of decided trials, and after "?" trials whose record does
+        not say; "never tested" where no trial decides. The numbers behind it are in ``rule_counts``.
+
+    Raises
+    ------
+    ParameterError
+        ``arms`` does not name each arm once.
+    """
+    counts = rule_counts(verdicts)
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for row in counts.to_dict("records"):
+        decided = f"{row['violated']:,}\u00a0of\u00a0{row['of decided']:,}" if row["of decided"] else "never tested"
+        unsure = f"; ?\u00a0{row['cannot tell']:,}" if row["cannot tell"] else ""
+        rows.setdefault((row["rule"], row["severity"]), {})[str(row["arm"])] = decided + unsure
+    columns = in_order(map(str, counts["arm"]), arms, "arms")
+    made = [{"rule": rule, "severity": severity, **told} for (rule, severity), told in rows.items()]
+    return pd.DataFrame(made, columns=["rule", "severity", *columns])
+
+
 def witnesses(verdicts: Verdicts) -> pd.DataFrame:
-    """Merge violations that are the same: what was expected and seen, in how many trials, and where it is seen first.
+    """Merge violations of one rule that expect the same: in how many trials, and what was seen in the first.
 
     Parameters
     ----------
@@ -138,28 +183,54 @@ def witnesses(verdicts: Verdicts) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Worst severity first, then most trials: ``severity, rule, arm, expected, observed, trials, tasks``, and the
-        first of them, ``trial`` and ``step`` (``not made`` for a call that is missing). No row if nothing was violated.
+        Worst severity first, then most trials: ``severity, rule, arm, expected, trials, tasks``, and of the first of
+        them ``observed``, ``trial`` and ``step`` (``not made`` for a call that is missing). No row if nothing was
+        violated.
     """
     rows = verdicts.violations()
     rank = {word: place for place, word in enumerate(SEVERITIES)}
     if "arm" not in rows:
         rows = rows.assign(arm="all trials")
     made = []
-    keys = ["severity", "rule", "arm", "expected", "observed"]
+    keys = ["severity", "rule", "arm", "expected"]
     for key, part in rows.groupby(keys, sort=False, dropna=False):
-        step = part["step"].iloc[0]
-        made.append(
-            dict(zip(keys, map(str, key), strict=True))
-            | {
-                "trials": part["trial_id"].nunique(),
-                "tasks": part["task_id"].nunique(),
-                "trial": str(part["trial_id"].iloc[0]),
-                "step": "not made" if pd.isna(step) else str(int(step)),
-            }
-        )
+        first = part.iloc[0]
+        told = {
+            "trials": part["trial_id"].nunique(), "tasks": part["task_id"].nunique(),
+            "observed": str(first["observed"]), "trial": str(first["trial_id"]),
+            "step": "not made" if pd.isna(first["step"]) else str(int(first["step"])),
+        }  # fmt: skip
+        made.append(dict(zip(keys, map(str, key), strict=True)) | told)
     made.sort(key=lambda row: (rank[str(row["severity"])], -int(str(row["trials"]))))
-    return pd.DataFrame(made, columns=[*keys, "trials", "tasks", "trial", "step"])
+    return pd.DataFrame(made, columns=[*keys, "trials", "tasks", "observed", "trial", "step"])
+
+
+def witness_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Return violations in the few columns that fit a page: which rule, how often, where first, and what was seen.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        From ``witnesses``, or some of its rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rule`` (with its severity), ``arm``, ``trials``, ``tasks``, ``seen first in``, ``expected, and found there``.
+    """
+    rows = found.to_dict("records")
+    return pd.DataFrame(
+        {
+            "rule": [f"{row['rule']} ({row['severity']})" for row in rows],
+            "arm": found["arm"].tolist(),
+            "trials": found["trials"].tolist(),
+            "tasks": found["tasks"].tolist(),
+            "seen first in": [
+                f"{row['trial']}, {'call ' if row['step'] == 'not made' else 'step '}{row['step']}" for row in rows
+            ],
+            "expected, and found there": [f"{row['expected']}; found: {_cut(row['observed'])}" for row in rows],
+        }
+    )
 
 
 def worst_violation(verdicts: Verdicts) -> tuple[str, str]:
@@ -191,8 +262,8 @@ def steps_of(recording: Recording, verdicts: Verdicts, trial_id: str) -> pd.Data
     Returns
     -------
     pandas.DataFrame
-        ``step, what, arguments, ended, violates``; long texts are cut and say by how much. A required call that was not
-        made stands in a last row without a step.
+        ``step, what, arguments, how it ended`` (with every rule it violates); long texts are cut and say by how much. A
+        required call that was not made stands in a last row without a step.
 
     Raises
     ------
@@ -211,23 +282,41 @@ def steps_of(recording: Recording, verdicts: Verdicts, trial_id: str) -> pd.Data
             "step": str(row["step"]),
             "what": _what(row),
             "arguments": _cut(row["arguments"]),
-            "ended": _ended(row),
-            "violates": at.get(row["step"], ""),
+            "how it ended": "; ".join(filter(None, [_ended(row), at.get(row["step"], "")])),
         }
         for row in steps.to_dict("records")
     ]
     for row in broken[broken["step"].isna()].to_dict("records"):
         rows.append(
             {
-                "step": "–", "what": "not made", "arguments": "", "ended": str(row["observed"]),
-                "violates": f"✗ {row['rule']}",
+                "step": "–", "what": "not made", "arguments": "",
+                "how it ended": f"✗ {row['rule']}: {_cut(row['observed'])}",
             }
         )  # fmt: skip
-    return pd.DataFrame(rows, columns=["step", "what", "arguments", "ended", "violates"])
+    return pd.DataFrame(rows, columns=["step", "what", "arguments", "how it ended"])
+
+
+def wide_counts(data: pd.DataFrame) -> pd.DataFrame:
+    """Return counts by group and state as a table that is read like the figure: groups down, states across.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        ``group``, ``state``, ``trials``: from ``divergence_onset_data``, ``discordance_data`` or ``exposure_data``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``group``, then one column a state (int), zeros included.
+    """
+    groups, states = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["state"]))
+    wide = data.pivot_table(index="group", columns="state", values="trials", aggfunc="sum", fill_value=0, sort=False)
+    wide = wide.reindex(index=groups, columns=states, fill_value=0).astype("int64")
+    return wide.rename(columns=lambda state: str(state).replace("_", " ")).reset_index().rename_axis(columns=None)
 
 
 def matrix_table(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the data of a verdict matrix as a table that is read like the figure: rules down, groups of trials across.
+    """Return the data of a verdict matrix as a table that fits a page: rules down, arms across, groups named by number.
 
     Parameters
     ----------
@@ -237,14 +326,27 @@ def matrix_table(data: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``rule, severity``, then one column a group of trials, named by its arm, number and trials.
+        ``rule, severity``, then one column an arm: which groups of its trials have which verdict. The groups of an arm
+        are numbered from 1 as they stand in the figure; the first row holds their trials.
     """
-    names = {
-        row["column"]: f"{row['arm']} {row['column']} (n={row['trials']:,})".strip()
-        for row in data.drop_duplicates("column").to_dict("records")
-    }
-    wide = data.pivot_table(index=["rule", "severity"], columns="column", values="verdict", aggfunc="first", sort=False)
-    return wide.rename(columns=names).reset_index().rename_axis(columns=None)
+    columns = data.drop_duplicates("column")
+    number = dict(zip(columns["column"], columns.groupby("arm", sort=False).cumcount() + 1, strict=True))
+    arms = list(dict.fromkeys(data["arm"]))
+    first = {"rule": "trials in each group", "severity": ""}
+    for arm in arms:
+        own = columns[columns["arm"] == arm]
+        sizes = [f"{number[c]}: {n:,}" for c, n in zip(own["column"], own["trials"], strict=True)]
+        first[arm or "trials"] = ", ".join(sizes)
+    rows = [first]
+    for (rule, severity), part in data.groupby(["rule", "severity"], sort=False):
+        row = {"rule": str(rule), "severity": str(severity)}
+        for arm in arms:
+            own = part[part["arm"] == arm]
+            told = {word: own.loc[own["verdict"] == word, "column"].map(number) for word in _VERDICT_ORDER}
+            listed = [f"{word.replace('_', ' ')} {', '.join(map(str, of))}" for word, of in told.items() if len(of)]
+            row[arm or "trials"] = "; ".join(listed)
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _what(row: dict[Any, Any]) -> str:

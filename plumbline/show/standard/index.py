@@ -1,8 +1,8 @@
-"""One page over all reports of a folder."""
+"""One page over all reports of a folder: title and answer of each, read from the reports themselves."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,12 +15,21 @@ from plumbline.traces import write_text
 __all__ = ["INDEX_FILE", "index_page"]
 
 INDEX_FILE = "index.html"
-_TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _MARK = 'class="pl-page"'
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """What the index says of one report."""
+
+    place: str
+    title: str
+    kind: str
+    answer: str
+
+
 def index_page(folder: str | Path) -> Path:
-    """Write ``index.html``, a list of the reports in a folder, by title.
+    """Write ``index.html``, a table of the reports in a folder with the answer of each; the same reports, same bytes.
 
     Parameters
     ----------
@@ -42,27 +51,49 @@ def index_page(folder: str | Path) -> Path:
     place = Path(folder)
     if not place.is_dir():
         raise NotFoundError(f"no folder at {folder}")
-    found = []
-    for page in sorted(place.rglob("*.html")):
-        text = page.read_text(encoding="utf-8", errors="replace")
-        title = _TITLE.search(text)
-        if page != place / INDEX_FILE and title and _MARK in text[:2000]:
-            found.append((title.group(1).strip(), page.relative_to(place)))
+    pages = [page for page in sorted(place.rglob("*.html")) if page != place / INDEX_FILE]
+    found = [entry for page in pages if (entry := _read(page, page.relative_to(place).as_posix()))]
     if not found:
         raise NotFoundError(
             f"no report in {folder}; write one with 'plumbline report RUN' or 'plumbline study run NAME'"
         )
-    items = "".join(
-        f'<li><a href="{quote(p.as_posix())}">{t}</a> <code>{escape(p.as_posix())}</code></li>' for t, p in found
-    )
-    told = "\n".join(f"{p.as_posix()}: {t}" for t, p in found)
-    listed = Html(f'<nav aria-label="Reports"><ul>{items}</ul></nav>', told)
-    book = Book({"listed": listed})
+    book = Book({"listed": _table(found)})
     many = "one report" if len(found) == 1 else f"{len(found)} reports"
     book.prose(f"# Reports\n\n{many[0].upper()}{many[1:]}; each is one page that is complete by itself.")
     book.code("listed", name="reports", tags=("remove-input",))
     notebook = book.notebook()
-    notebook.metadata["plumbline"] = {"title": "Reports", "versions": {"plumbline": __version__}}
+    notebook.metadata["plumbline"] = {
+        "title": "Reports", "eyebrow": "Index", "versions": {"plumbline": __version__},
+        "footer": f"Made by plumbline {__version__} from the reports of a folder. The page is complete by itself.",
+    }  # fmt: skip
     page_text, _ = ReportExporter().from_notebook_node(notebook)
     write_text(place / INDEX_FILE, page_text)
     return place / INDEX_FILE
+
+
+def _read(page: Path, place: str) -> _Entry | None:
+    """Return what a report says of itself, None for a page that plumbline did not make."""
+    import bs4
+
+    text = page.read_text(encoding="utf-8", errors="replace")
+    if _MARK not in text[:2000]:
+        return None
+    read = bs4.BeautifulSoup(text, "html.parser")
+    found = [read.select_one(name) for name in ("h1", ".pl-eyebrow", ".pl-answer .pl-title")]
+    title, kind, answer = ("" if one is None else one.get_text(" ", strip=True) for one in found)
+    return _Entry(place, title or place, kind or "Report", answer or "no answer on its cover")
+
+
+def _table(found: list[_Entry]) -> Html:
+    rows = "".join(
+        f'<tr><th scope="row"><a href="{escape(quote(one.place))}">{escape(one.title)}</a></th>'
+        f"<td>{escape(one.kind)}</td><td>{escape(one.answer)}</td></tr>"
+        for one in found
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Report", "Kind", "Answer"))
+    markup = (
+        '<div class="pl-table"><div class="pl-scroll" role="group" aria-label="Reports of this folder" tabindex="0">'
+        f"<table><caption><span>Reports of this folder</span></caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></div>"
+    )
+    return Html(markup, "\n".join(f"{one.place}: {one.title}: {one.answer}" for one in found))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plumbline.base.errors import ParameterError
+from plumbline.base.errors import InputError
 from plumbline.show.standard.book import Book
 from plumbline.show.standard.words import SUCCESS, note, notes_html, plain
 from plumbline.traces import Recording
 
-__all__ = ["ARMS_A_FIGURE", "SECTIONS"]
+__all__ = ["ARMS_A_FIGURE", "MOST_COMPARED", "SECTIONS"]
 
 ARMS_A_FIGURE = 6
 """As many arms as the theme can tell apart; a run of more is drawn in several figures."""
+
+MOST_COMPARED = 3
+"""How many other arms are set beside the first; a page of more would be too long to read."""
 
 _HEAD = "## {title}\n\n{text}{mark}"
 
@@ -56,7 +59,7 @@ def conformance(book: Book) -> None:
             f"part = {_part('rates', some)}\n"
             "show.figure(\n"
             f'    show.conformance(part, axis_title="{said}, % of decided trials"),\n'
-            "    part,\n"
+            "    part.rename(columns=words),\n"
             f"    title={_title(said[0].upper() + said[1:], 'by condition', some)!r},\n"
             "    notes=[interval_note],\n"
             ")",
@@ -74,7 +77,7 @@ def conformance(book: Book) -> None:
             f"part = {_part('drops', some)}\n"
             "show.figure(\n"
             '    show.drop(part, axis_title="condition minus baseline, percentage points"),\n'
-            "    part,\n"
+            "    part.rename(columns=words),\n"
             f"    title={_title('Change from the baseline', 'by condition', some)!r},\n"
             ")",
             name=f"drop{number}",
@@ -86,7 +89,7 @@ def violations(book: Book) -> None:
     text = "Every rule on every trial. Columns hold trials with the same verdicts; their number stands above."
     book.prose(_HEAD.format(title="Rules and violations", mark=note("vacuous"), text=text))
     book.code(
-        "matrix = show.verdict_matrix_data(verdicts)\n"
+        "matrix = show.verdict_matrix_data(verdicts, arms=run.arms)\n"
         "show.figure(\n"
         "    show.verdict_matrix(matrix),\n"
         "    standard.matrix_table(matrix),\n"
@@ -95,7 +98,11 @@ def violations(book: Book) -> None:
         name="matrix",
     )
     book.code(
-        'show.table_html(standard.rule_counts(verdicts), caption="Verdicts by rule and arm", row_headers=2)',
+        "show.table_html(\n"
+        "    standard.rule_table(verdicts, arms=run.arms),\n"
+        '    caption="Violated of decided trials, by rule and arm",\n'
+        '    notes=["?: trials whose record does not say. The rest of the trials put the rule to no test."],\n'
+        ")",
         name="rule-counts",
     )
     book.code("found = standard.witnesses(verdicts)", name="witnesses-found")
@@ -110,12 +117,29 @@ def violations(book: Book) -> None:
         f"{rest}"
     )
     book.code(
-        f'show.table_html(found.head({most}), caption="What was violated, and where it is seen first", row_headers=2)',
+        "show.table_html(\n"
+        f"    standard.witness_table(found.head({most})),\n"
+        '    caption="What was violated, how often, and where it is seen first",\n'
+        ")",
         name="witnesses",
     )
+    one_violation(book)
+
+
+def one_violation(book: Book) -> None:
+    """The worst violation, step by step, beside a trial that was asked the same if there is one."""
+    run: Recording = book["run"]
     book.prose("### One violation, step by step")
     book.code(
-        "trial, rule = standard.worst_violation(verdicts)\n"
+        "trial, rule = standard.worst_violation(verdicts)\nothers = standard.counterparts(run, trial)",
+        name="one-violation-found",
+    )
+    if book["others"] and book["trial"] in set(run.steps["trial_id"]):
+        other = book["others"][0]
+        book.prose(f"{plain(book['trial'])} violates {plain(book['rule'])}. Beside it stands {plain(other)}.")
+        book.code("standard.beside(run, verdicts, trial, others[0], grade=grade)", name="one-violation")
+        return
+    book.code(
         "show.table_html(\n"
         "    standard.steps_of(run, verdicts, trial),\n"
         '    caption=f"Trial {trial}, which violates {rule}",\n'
@@ -147,16 +171,18 @@ def compared(book: Book) -> None:
     others = [arm for arm in run.arms if arm != first]
     if not others:
         return
-    text = f"Every other arm against {plain(first)}, on trials of the same task, condition, variant and repetition."
+    text = f"Other arms against {plain(first)}, on trials of the same task, condition, variant and repetition."
+    if left := others[MOST_COMPARED:]:
+        text += f" Not compared here, so that the page stays readable: {plain(', '.join(left))}."
     book.prose(_HEAD.format(title="Arms compared", mark=note("divergence"), text=text))
-    for arm in others:
+    for arm in others[:MOST_COMPARED]:
         number = run.arms.index(arm)
         book.code(
             f"pairs = analysis.paired_outcomes(run, {first!r}, run, {arm!r}, ok_first=ok, ok_second=ok)\n"
             "counts = show.discordance_data(pairs)\n"
             "show.figure(\n"
             "    show.discordance(counts),\n"
-            "    counts,\n"
+            "    standard.wide_counts(counts),\n"
             f"    title={f'Pairs of {first} and {arm}, task by task'!r},\n"
             "    notes=pairs.notes(),\n"
             ")",
@@ -182,7 +208,7 @@ def missing(book: Book) -> None:
             f"part = {_part('ends', some)}\n"
             "show.figure(\n"
             f'    show.missing_ends(part, axis_title="{SUCCESS[book["measure"]]}, % of planned trials"),\n'
-            "    part,\n"
+            "    part.rename(columns=words),\n"
             f"    title={_title('All open trials fail, or all succeed', 'by condition', some)!r},\n"
             ")",
             name=f"ends{number}",
@@ -200,7 +226,7 @@ def claims(book: Book) -> None:
             "steps = show.certificate_ladder_data(rules)\n"
             "show.figure(\n"
             "    show.certificate_ladder(steps),\n"
-            "    steps,\n"
+            '    steps.drop(columns=["series", "low", "high"]).rename(columns={"group": "rule"}),\n'
             f"    title={f'{arm}: certified by rule'!r},\n"
             ")",
             name=f"ladder-{number}",
@@ -238,7 +264,7 @@ def _onset(book: Book, made: str, *, title: str, name: str) -> None:
     source = f"compared = {made}\nonset = show.divergence_onset_data(compared)"
     try:
         book.code(source, name=f"{name}-data")
-    except ParameterError as error:
+    except InputError as error:
         book.prose(f"{plain(title)}: cannot tell, since {plain(str(error))}.")
         return
     onset = book["onset"]
@@ -246,7 +272,12 @@ def _onset(book: Book, made: str, *, title: str, name: str) -> None:
         book.prose(f"{plain(title)}: none of {int(onset['planned'].max()):,} trials differs.")
         return
     book.code(
-        f"show.figure(show.divergence_onset(onset), onset, title={title!r}, notes=[standard.onset_note(onset)])",
+        "show.figure(\n"
+        "    show.divergence_onset(onset),\n"
+        "    standard.wide_counts(onset),\n"
+        f"    title={title!r},\n"
+        "    notes=[standard.onset_note(onset)],\n"
+        ")",
         name=name,
     )
 
@@ -262,14 +293,14 @@ def _against(book: Book, first: str, arm: str, number: int) -> None:
         "agree = show.argument_agreement_data(standard.aligned_calls(run, compared, argument_rules))\n"
         "show.figure(\n"
         '    show.argument_agreement(agree, axis_title="calls with the same argument, % of aligned calls"),\n'
-        "    agree,\n"
+        '    agree.drop(columns=["group", "series", "low", "high"]),\n'
         f"    title={f'{arm} against {first}: arguments of aligned calls, by tool and field'!r},\n"
         '    notes=["Calls of one trial are not independent, so there is no interval."],\n'
         ")"
     )
     try:
         book.code(source, name=f"arguments-{number}")
-    except ParameterError as error:
+    except InputError as error:
         book.prose(f"{plain(f'{arm} against {first}')}: arguments cannot be compared, since {plain(str(error))}.")
 
 

@@ -49,7 +49,7 @@ NOTES = {
 def note(name: str) -> str:
     """Return a mark that leads to a note at the end of the report, for a text in Markdown."""
     number = list(NOTES).index(name) + 1
-    return f'<sup><a href="#note-{number}" aria-label="Note {number}">{number}</a></sup>'
+    return f'[{number}](#note-{number} "Note {number}")'
 
 
 def plain(text: str) -> str:
@@ -88,7 +88,8 @@ def answer(
     lines, worst = [], []
     for certificate in certificates:
         k, n, counts = _counted(recording, ok, certificate.arm)
-        lines.append(f"{certificate.arm}: {_share(k, n, measure)}; {_missing(counts)}. {_claimed(certificate)}")
+        where = _where(recording, ok, certificate.arm) if n - k else ""
+        lines.append(f"{certificate.arm}: {_share(k, n, measure)}; {_missing(counts)}. {where}{_claimed(certificate)}")
         worst.append((n - k, n, certificate.arm))
     failed = [(lost, n, arm) for lost, n, arm in worst if lost]
     decided = sum(n for _, n, _ in worst)
@@ -138,6 +139,15 @@ def _counted(recording: Recording, ok: pd.Series, arm: str) -> tuple[int, int, A
 
 def _share(k: int, n: int, measure: str) -> str:
     return f"{k:,} of {n:,} trials {_DID[measure]} ({format_share(k / n)} %)" if n else "no trial can be judged"
+
+
+def _where(recording: Recording, ok: pd.Series, arm: str) -> str:
+    """Say under which conditions an arm's trials failed."""
+    own = recording.trials[recording.trials["arm"] == arm]
+    wrong = own[~ok.astype("boolean").reindex(own["trial_id"]).fillna(True).to_numpy(bool)]["perturbation"]
+    counts = {name: int((wrong == name).sum()) for name in recording.perturbations}
+    listed = ", ".join(f"{name} {n:,}" for name, n in counts.items() if n)
+    return f"Failed by condition: {listed}. "
 
 
 def _missing(counts: Any) -> str:

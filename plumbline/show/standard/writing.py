@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from plumbline import analysis, decide
 from plumbline._version import __version__
 from plumbline.base.errors import ParameterError
-from plumbline.rules import Policy, check
+from plumbline.rules import Policy
 from plumbline.running.describing import digest
 from plumbline.show.standard.book import Book
 from plumbline.show.standard.sections import SECTIONS
@@ -22,14 +19,25 @@ from plumbline.traces import Recording, write_text
 __all__ = ["StandardReport", "standard_report"]
 
 Grade = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
-_SETUP = """import plumbline as plumb
+_SETUP = """run = plumb.read_run({run!r})  # the run folder
+policy = ...  # {policy!r}, version {version}, {digest}
+measure, baseline, confidence = {measure!r}, {baseline!r}, {confidence!r}
+grade, argument_rules = {grade}, {argument_rules}"""
+_OPENING = """import plumbline as plumb
 from plumbline import analysis, decide, show
 from plumbline.show import standard
 
-run = plumb.read_run({run!r})  # the run folder
-policy = ...  # {policy} (digest {digest})
-verdicts = run.check(policy)"""
-_NOTE = "Bars: Wilson intervals, trials taken as independent. The number of trials stands at each row."
+verdicts = plumb.check(run, policy)
+ok = {ok}  # one value a trial, missing where it cannot be told
+asked = {{"policy": policy, "measure": measure, "grade": grade, "confidence": confidence}}
+certificates = [decide.certify(run, arm=arm, **asked) for arm in run.arms]
+words = {{"group": "condition", "series": "arm"}}  # what a reader calls the columns of a figure
+interval_note = f"Bars: Wilson score interval, {{100 * confidence:g}} %, trials taken as independent.\""""
+_OK = {
+    "critical": 'verdicts.conforms("critical")',
+    "all": 'verdicts.conforms("low")',
+    "outcome": "analysis.graded(run, grade)",
+}
 
 
 @dataclass(frozen=True)
@@ -93,66 +101,51 @@ def standard_report(
     ParameterError
         An unknown measure, outcomes without a grader, or a run without trials.
     """
-    from plumbline.show.render import enable
     from plumbline.show.report import ReportExporter
 
     if measure not in SUCCESS:
         raise ParameterError(f"measure {measure!r} is not known; there are {', '.join(SUCCESS)}")
+    if run.trials.empty:
+        raise ParameterError(f"run {run.run_id!r} holds no trial; there is nothing to report")
     if measure == "outcome" and grade is None:
         raise ParameterError("outcomes need a grader: give grade=, or a domain that has one")
-    verdicts = check(run, policy)
-    ok = _ok(run, verdicts, measure, grade)
-    certificates = [
-        decide.certify(run, arm=arm, policy=policy, measure=measure, grade=grade, confidence=confidence)
-        for arm in run.arms
-    ]
-    book = _book(run, policy, verdicts, ok, certificates, measure, grade, argument_rules, confidence)
-    enable()
+    asked = {"measure": measure, "confidence": confidence, "baseline": _baseline(run)}
+    given = {"run": run, "policy": policy, "grade": grade, "argument_rules": argument_rules, "incumbent": run.arms[0]}
+    book = Book({**given, **asked})
     name = title or f"Conformance of run {run.run_id}"
     book.prose(f"# {plain(name)}\n\n{_lead(run, policy, measure)}")
-    book.code("standard.answer(run, ok, certificates, measure=measure)", name="answer", tags=("answer",))
-    book.shown(_SETUP.format(run=run.run_id, policy=policy.name, digest=policy.digest[:19]))
+    named = {"run": run.run_id, "policy": policy.name, "version": policy.version, "digest": policy.digest[:19]}
+    named["grade"] = "None" if grade is None else "domain.grade"
+    named["argument_rules"] = "None" if argument_rules is None else "domain.argument_fields"
+    book.shown(_SETUP.format(**named, **asked))
+    book.code(_OPENING.format(ok=_OK[measure]), name="opening")
+    told = book.code("standard.answer(run, ok, certificates, measure=measure)", name="answer", tags=("answer",))
     for section in SECTIONS:
         section(book)
     notebook = book.notebook()
-    notebook.metadata["plumbline"] = {"title": name, **_provenance(run, policy, measure, confidence)}
+    words = {
+        "title": name, "eyebrow": "Standard conformance report",
+        "footer": f"Made by plumbline {__version__} from a run and a policy. The page is complete by itself.",
+    }  # fmt: skip
+    notebook.metadata["plumbline"] = {**words, **_provenance(run, policy, measure, confidence)}
     page, _ = ReportExporter().from_notebook_node(notebook)
     target = Path(out)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_text(target, page)
-    from plumbline.show.standard.words import answer
-
-    return StandardReport(target, str(answer(run, ok, certificates, measure=measure)))
+    return StandardReport(target, str(told))
 
 
-def _ok(run: Recording, verdicts: Any, measure: str, grade: Grade | None) -> pd.Series:
-    if measure == "outcome" and grade is not None:
-        return analysis.graded(run, grade)
-    worst: pd.Series = verdicts.conforms(severity="critical" if measure == "critical" else "low")
-    return worst
-
-
-def _book(
-    run: Recording, policy: Policy, verdicts: Any, ok: pd.Series, certificates: list[Any], measure: str,
-    grade: Grade | None, argument_rules: Any, confidence: float,
-) -> Book:  # fmt: skip
-    from plumbline import show
-    from plumbline.show import standard
-
-    baseline = "baseline" if "baseline" in run.perturbations else None
-    return Book({
-        "run": run, "policy": policy, "verdicts": verdicts, "ok": ok, "certificates": certificates, "measure": measure,
-        "grade": grade, "argument_rules": argument_rules, "confidence": confidence, "baseline": baseline,
-        "incumbent": run.arms[0], "interval_note": _NOTE, "show": show, "standard": standard, "analysis": analysis,
-        "decide": decide,
-    })  # fmt: skip
+def _baseline(run: Recording) -> str | None:
+    """Return the perturbation that changes nothing, where the run says which one that is."""
+    first = run.perturbations[0]
+    return first if run.plan is not None or first == "baseline" else None
 
 
 def _lead(run: Recording, policy: Policy, measure: str) -> str:
     sources = ", ".join(sorted(run.trials["provenance"].unique())) or "nothing on record"
     return (
         f"Run **{plain(run.run_id)}** against the {len(policy)} rules of policy **{plain(policy.name)}**. A success is "
-        f"a trial with {SUCCESS[measure]}. Where the records come from: {plain(sources.replace('_', ' '))}."
+        f"a trial with {SUCCESS[measure]}. Where the records come from: {plain(sources.replace('_', '-'))}."
     )
 
 

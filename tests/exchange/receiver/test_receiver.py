@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -166,12 +167,22 @@ def test_a_token_is_asked_for_and_never_told(tmp_path):
         ({"token": "  "}, "token is empty"),
         ({"port": 70_000}, "0 to 65535"),
         ({"waiting": 0}, "waiting must be"),
+        ({"waiting_bytes": True}, "waiting_bytes must be"),
         ({"host": "192.0.2.1", "token": "t"}, "cannot listen on 192.0.2.1"),
     ],
 )
 def test_what_would_be_unsafe_or_impossible_is_refused_before_it_listens(tmp_path, more, message):
     with pytest.raises(ParameterError, match=message):
         receive(tmp_path / "run", **({"port": 0} | more))
+
+
+def test_a_token_may_stand_in_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLUMBLINE_RECEIVE_TOKEN", "s3cret-token")
+    with receiver(tmp_path / "run") as made:
+        assert post(made.url, body(span(1)))[0] == 401
+        assert post(made.url, body(span(1)), Authorization="Bearer s3cret-token")[0] == 200
+        _, out, err = made.stop()
+    assert "s3cret" not in out + err + made.told
 
 
 def test_a_missing_token_file_is_a_sentence(tmp_path, capsys):
@@ -216,6 +227,40 @@ def test_a_disk_that_refuses_is_said_and_leaves_no_half_line(tmp_path, monkeypat
     spool.add({"n": 2}).result(timeout=10)
     spool.close()
     assert [json.loads(line)["n"] for line in spooled(tmp_path)] == [0, 2]
+
+
+def test_a_disk_that_cannot_even_be_cut_back_refuses_until_it_can(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(5, "Input/output error")
+
+    spool = Spool(tmp_path)
+    spool.add({"n": 0}).result(timeout=10)
+    monkeypatch.setattr(os, "fsync", refuse)
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    for number in (1, 2):  # the second finds the first one's bytes still there
+        with pytest.raises(OSError, match="Input/output"):
+            spool.add({"n": number}).result(timeout=10)
+    monkeypatch.undo()
+    spool.add({"n": 3}).result(timeout=10)
+    spool.close()
+    assert [json.loads(line)["n"] for line in spooled(tmp_path)] == [0, 3]
+
+
+def test_bytes_that_wait_are_bounded_as_requests_are(tmp_path, monkeypatch):
+    gate, real = threading.Event(), os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (gate.wait(10), real(fd))[1])
+    spool = Spool(tmp_path, waiting_bytes=1000)
+    taken = [spool.add({"text": "x" * 5000})]  # one alone always may
+    with pytest.raises(SpoolFullError, match="bytes are waiting"):
+        spool.add({"n": 1})
+    gate.set()
+    taken[0].result(timeout=10)
+    deadline = time.monotonic() + 10
+    while spool.waiting_bytes and time.monotonic() < deadline:
+        time.sleep(0.01)
+    spool.add({"n": 2}).result(timeout=10)
+    spool.close()
+    assert len(spooled(tmp_path)) == 2
 
 
 @pytest.mark.parametrize("values", [{"body": 0}, {"unpacked": True}, {"retry_after_s": -1}])

@@ -16,11 +16,11 @@ from tests.exchange.receiver.receiver_help import body, span
 
 CALL = {"gen_ai.tool.call.id": "c2", "gen_ai.tool.call.arguments": '{"id": 1}'}
 BAD = {
-    "an attribute that is text": ({"attributes": ["x"]}, "must have a key and a value"),
-    "a key that is a number": ({"attributes": [{"key": 3, "value": {"stringValue": "x"}}]}, "key is no text"),
+    "an attribute that is text": ({"attributes": ["x"]}, "must have a text as key, and a value"),
+    "a key that is a number": ({"attributes": [{"key": 3, "value": {"stringValue": "x"}}]}, "must have a text as key"),
     "a key inside that is a number": (
         {"attributes": [{"key": "a", "value": {"kvlistValue": {"values": [{"key": 3, "value": {}}]}}}]},
-        "key is no text",
+        "must have a text as key",
     ),
     "a whole number in words": ({"attributes": [{"key": "a", "value": {"intValue": "x"}}]}, "intValue"),
     "events that are a number": ({"events": 3}, "events must be a list"),
