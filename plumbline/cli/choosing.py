@@ -58,7 +58,7 @@ def domain_of(arguments: argparse.Namespace, recording: Any) -> Any:
     """Return the domain that was named, else that of the run, else None."""
     from plumbline.domain import load_domain
 
-    name = arguments.domain or recording.domain
+    name = recording.domain if arguments.domain is None else arguments.domain
     return None if name is None else load_domain(name)
 
 
@@ -73,7 +73,7 @@ def policy_and_grade(arguments: argparse.Namespace, recording: Any, *, measure: 
     from plumbline.base.errors import ParameterError
     from plumbline.rules import read_policy
 
-    policy = read_policy(arguments.policy) if arguments.policy else None
+    policy = None if arguments.policy is None else read_policy(arguments.policy)
     if policy is not None and measure != "outcome":
         return policy, None
     domain = domain_of(arguments, recording)

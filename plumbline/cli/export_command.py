@@ -45,7 +45,7 @@ def _export(arguments: argparse.Namespace) -> int:
     place = Path(arguments.out)
     if place.exists():
         raise ParameterError(f"{arguments.out} is there already; name a place that does not exist")
-    if (arguments.policy or arguments.domain) and arguments.to != "evaluations":
+    if not (arguments.policy is None and arguments.domain is None) and arguments.to != "evaluations":
         raise ParameterError(f"a policy has no part in {arguments.to}; it belongs to --to evaluations")
     run = read_run(arguments.run_folder)
     told = _write(run, arguments, place)

@@ -69,3 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a disk or a path that refuses: no file is half written, see write_bytes
+        place = "" if error.filename is None else f"{error.filename}: "
+        print(f"plumbline: {place}{error.strerror or error}", file=sys.stderr)
+        return 2

@@ -55,7 +55,7 @@ def _print(arguments: argparse.Namespace) -> int:
     if not arguments.pdf:
         raise ParameterError(f"{arguments.run_folder} is a page, not a run folder; add --pdf to print it")
     page = Path(arguments.run_folder)
-    target = Path(arguments.out) if arguments.out else page.with_suffix(".pdf")
+    target = page.with_suffix(".pdf") if arguments.out is None else Path(arguments.out)
     print(f"paper     {print_pdf(page, target)}")
     return 0
 
@@ -68,8 +68,8 @@ def _standard(arguments: argparse.Namespace) -> int:
     run = read_run(arguments.run_folder)
     policy, grade = policy_and_grade(arguments, run, measure=arguments.measure)
     browser = find_browser() if arguments.pdf else None  # before anything is written
-    domain = None if arguments.policy else domain_of(arguments, run)
-    page = Path(arguments.out or f"reports/conformance-{run.run_id}.html")
+    domain = domain_of(arguments, run) if arguments.policy is None else None
+    page = Path(f"reports/conformance-{run.run_id}.html" if arguments.out is None else arguments.out)
     made = standard_report(
         run, policy, out=page, measure=arguments.measure, grade=grade, confidence=arguments.confidence,
         argument_rules=getattr(domain, "argument_fields", None) or None,

@@ -97,7 +97,7 @@ def _policy_and_domain(arguments: argparse.Namespace, run: Any) -> tuple[Any, An
     """Return the policy, or None where nothing names one, and the domain, where one is used."""
     from plumbline.rules import read_policy
 
-    if arguments.policy:
+    if arguments.policy is not None:
         return read_policy(arguments.policy), None
     domain = domain_of(arguments, run)
     return (None if domain is None else domain.policy), domain

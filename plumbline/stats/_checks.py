@@ -124,7 +124,7 @@ def one_sided_alpha(alpha: Any) -> float:
 
 def confidence_level(confidence: Any) -> float:
     """Return a confidence in (0, 1); 95 raises and says to write 0.95."""
-    if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 1 < confidence < 100:
+    if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 50 <= confidence < 100:
         raise ParameterError(f"confidence is {confidence!r}; write it as a share: {confidence / 100:g}")
     return probability(confidence, "confidence")
 

@@ -7,9 +7,11 @@ one; what a killed write left behind is removed by the next save. Other files in
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,12 +40,19 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees the old content or the new one."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder stands where the file should be written", str(path))
     part = path.with_name(f"{path.name}.part")
-    with open(part, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+    try:
+        with open(part, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        raise
 
 
 def write_run(run: Recording, path: Path) -> Path:

@@ -84,6 +84,15 @@ def test_it_opens_offline_and_every_figure_is_seen_in_light_dark_and_narrow(repo
         assert wrong == []
 
 
+@pytest.mark.parametrize("colour", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_a_study_report(report, colour):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    with page(colour=colour) as (opened, _):
+        opened.goto(report.as_uri())
+        found = axe.Axe().run(opened).response["violations"]
+    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
+
+
 def test_the_watch_itself_sees_what_goes_wrong(tmp_path):
     bad = tmp_path / "bad.html"
     bad.write_text("<img src='https://example.invalid/a.png'><script>nothing.at.all()</script>", encoding="utf-8")

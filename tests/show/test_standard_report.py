@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pandas as pd
 import pytest
 
 import plumbline as plumb
+from plumbline import show
 from plumbline.base.errors import NotFoundError, ParameterError, RunError
 from plumbline.cli import main
-from plumbline.show import check_offline
+from plumbline.show import check_offline, standard
 from plumbline.show.standard import (
     arm_counts,
     find_browser,
@@ -22,6 +24,7 @@ from plumbline.show.standard import (
     worst_violation,
 )
 from plumbline.show.standard.book import Book
+from plumbline.traces import write_text
 from tests.browser import missing, page
 
 
@@ -182,3 +185,54 @@ def test_the_command_writes_the_report_and_refuses_what_is_unclear(run, tmp_path
     for wrong in (["report"], ["report", str(folder), "--index", str(tmp_path)]):
         assert main(wrong) == 2
         assert "one of the two" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--policy", "--domain", "--out"])
+def test_an_empty_choice_is_refused_not_taken_for_none(run, tmp_path, capsys, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    folder = run.save(tmp_path / "small")
+    assert main(["report", str(folder), option, ""]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("plumbline: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small"]
+
+
+def test_a_folder_in_the_place_of_the_page_is_a_sentence_and_nothing_half_written(run, tmp_path, capsys):
+    folder = run.save(tmp_path / "small")
+    place = tmp_path / "taken"
+    place.mkdir()
+    assert main(["report", str(folder), "--out", str(place)]) == 2
+    assert "taken: a folder stands where the file should be written" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small", "taken"]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    write_text(path, "old")
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(OSError, match="No space"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_tables_beneath_figures_are_named_for_a_reader_and_fit_a_page():
+    frame = pd.DataFrame(
+        {"group": ["a", "b"], "series": ["x", "x"], "note": ["2 missing", None], "state": "estimate",
+         "faults_met": [pd.NA, pd.NA], "low": [1.0, 2.0]}
+    )  # fmt: skip
+    assert list(standard.worded(frame).columns) == ["condition", "arm", "low", "note"]
+    assert list(standard.worded(frame.assign(state=["estimate", "cannot_tell"]))["state"]) == [
+        "estimate",
+        "cannot_tell",
+    ]
+    growth = show.bound_growth_data(70, confidence=0.9, failures=(0, 1))
+    table = standard.bound_table(growth)
+    assert list(table.columns) == ["runs", "0 failures, %", "1 failure, %"]
+    assert list(table["runs"]) == [10, 20, 30, 40, 50, 60, 70]
+    wanted = growth.set_index(["failures", "runs"])["bound"]
+    assert table.set_index("runs")["1 failure, %"].to_dict() == {n: wanted[1, n] for n in table["runs"]}

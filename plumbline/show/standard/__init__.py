@@ -1,13 +1,12 @@
 """The standard conformance report: any run, any policy, without a study."""
 
+from plumbline.show.standard.beneath import bound_table, matrix_table, wide_counts, worded
 from plumbline.show.standard.frames import (
     arm_counts,
     fault_counts,
-    matrix_table,
     rule_counts,
     rule_table,
     steps_of,
-    wide_counts,
     witness_table,
     witnesses,
     worst_violation,
@@ -24,6 +23,7 @@ __all__ = [
     "answer",
     "arm_counts",
     "beside",
+    "bound_table",
     "cannot_claim",
     "counterparts",
     "fault_counts",
@@ -39,5 +39,6 @@ __all__ = [
     "wide_counts",
     "witness_table",
     "witnesses",
+    "worded",
     "worst_violation",
 ]

@@ -16,18 +16,15 @@ from plumbline.traces import Recording
 __all__ = [
     "arm_counts",
     "fault_counts",
-    "matrix_table",
     "rule_counts",
     "rule_table",
     "steps_of",
-    "wide_counts",
     "witness_table",
     "witnesses",
     "worst_violation",
 ]
 
 _LONGEST = 160
-_VERDICT_ORDER = ("violated", "unobservable", "held", "vacuous", "not_applicable")
 
 
 def arm_counts(recording: Recording) -> pd.DataFrame:
@@ -294,59 +291,6 @@ def steps_of(recording: Recording, verdicts: Verdicts, trial_id: str) -> pd.Data
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=["step", "what", "arguments", "how it ended"])
-
-
-def wide_counts(data: pd.DataFrame) -> pd.DataFrame:
-    """Return counts by group and state as a table that is read like the figure: groups down, states across.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        ``group``, ``state``, ``trials``: from ``divergence_onset_data``, ``discordance_data`` or ``exposure_data``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``group``, then one column a state (int), zeros included.
-    """
-    groups, states = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["state"]))
-    wide = data.pivot_table(index="group", columns="state", values="trials", aggfunc="sum", fill_value=0, sort=False)
-    wide = wide.reindex(index=groups, columns=states, fill_value=0).astype("int64")
-    return wide.rename(columns=lambda state: str(state).replace("_", " ")).reset_index().rename_axis(columns=None)
-
-
-def matrix_table(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the data of a verdict matrix as a table that fits a page: rules down, arms across, groups named by number.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        From ``verdict_matrix_data``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``rule, severity``, then one column an arm: which groups of its trials have which verdict. The groups of an arm
-        are numbered from 1 as they stand in the figure; the first row holds their trials.
-    """
-    columns = data.drop_duplicates("column")
-    number = dict(zip(columns["column"], columns.groupby("arm", sort=False).cumcount() + 1, strict=True))
-    arms = list(dict.fromkeys(data["arm"]))
-    first = {"rule": "trials in each group", "severity": ""}
-    for arm in arms:
-        own = columns[columns["arm"] == arm]
-        sizes = [f"{number[c]}: {n:,}" for c, n in zip(own["column"], own["trials"], strict=True)]
-        first[arm or "trials"] = ", ".join(sizes)
-    rows = [first]
-    for (rule, severity), part in data.groupby(["rule", "severity"], sort=False):
-        row = {"rule": str(rule), "severity": str(severity)}
-        for arm in arms:
-            own = part[part["arm"] == arm]
-            told = {word: own.loc[own["verdict"] == word, "column"].map(number) for word in _VERDICT_ORDER}
-            listed = [f"{word.replace('_', ' ')} {', '.join(map(str, of))}" for word, of in told.items() if len(of)]
-            row[arm or "trials"] = "; ".join(listed)
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def _what(row: dict[Any, Any]) -> str:

@@ -59,7 +59,7 @@ def conformance(book: Book) -> None:
             f"part = {_part('rates', some)}\n"
             "show.figure(\n"
             f'    show.conformance(part, axis_title="{said}, % of decided trials"),\n'
-            "    part.rename(columns=words),\n"
+            "    standard.worded(part),\n"
             f"    title={_title(said[0].upper() + said[1:], 'by condition', some)!r},\n"
             "    notes=[interval_note],\n"
             ")",
@@ -77,7 +77,7 @@ def conformance(book: Book) -> None:
             f"part = {_part('drops', some)}\n"
             "show.figure(\n"
             '    show.drop(part, axis_title="condition minus baseline, percentage points"),\n'
-            "    part.rename(columns=words),\n"
+            "    standard.worded(part),\n"
             f"    title={_title('Change from the baseline', 'by condition', some)!r},\n"
             ")",
             name=f"drop{number}",
@@ -208,7 +208,7 @@ def missing(book: Book) -> None:
             f"part = {_part('ends', some)}\n"
             "show.figure(\n"
             f'    show.missing_ends(part, axis_title="{SUCCESS[book["measure"]]}, % of planned trials"),\n'
-            "    part.rename(columns=words),\n"
+            "    standard.worded(part),\n"
             f"    title={_title('All open trials fail, or all succeed', 'by condition', some)!r},\n"
             ")",
             name=f"ends{number}",
@@ -240,9 +240,9 @@ def claims(book: Book) -> None:
         f"growth = show.bound_growth_data({runs}, confidence=confidence)\n"
         "show.figure(\n"
         '    show.bound_growth(growth, axis_title="lower bound, %"),\n'
-        '    growth[growth["runs"] % 10 == 0],\n'
+        "    standard.bound_table(growth),\n"
         '    title="Lower bound by number of runs and failures (Clopper-Pearson, one-sided)",\n'
-        '    notes=["The table holds every tenth number of runs."],\n'
+        '    notes=["The table shows some numbers of runs; nothing can be claimed where a cell is empty."],\n'
         ")",
         name="growth",
     )

@@ -31,7 +31,6 @@ verdicts = plumb.check(run, policy)
 ok = {ok}  # one value a trial, missing where it cannot be told
 asked = {{"policy": policy, "measure": measure, "grade": grade, "confidence": confidence}}
 certificates = [decide.certify(run, arm=arm, **asked) for arm in run.arms]
-words = {{"group": "condition", "series": "arm"}}  # what a reader calls the columns of a figure
 interval_note = f"Bars: Wilson score interval, {{100 * confidence:g}} %, trials taken as independent.\""""
 _OK = {
     "critical": 'verdicts.conforms("critical")',
