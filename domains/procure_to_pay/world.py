@@ -6,23 +6,28 @@ has its own copy in memory, made from one image of the opening tables.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
-from plumbline.base.errors import ParameterError
+from plumbline.running.tables import Tables, TableSchema, TableWorld, to_cents, to_money
 
-__all__ = ["APPROVAL_THRESHOLD", "OPENING", "PRICE_TOLERANCE", "World", "image", "new_world", "to_cents", "to_money"]
+__all__ = [
+    "APPROVAL_THRESHOLD",
+    "OPENING",
+    "PRICE_TOLERANCE",
+    "SCHEMA",
+    "World",
+    "image",
+    "new_world",
+    "to_cents",
+    "to_money",
+]
 
 APPROVAL_THRESHOLD = Decimal("10000.00")
 """A payment strictly above it needs an approval."""
 PRICE_TOLERANCE = Decimal("0.01")
 """A billed unit price may differ from the ordered one by this much, that much included."""
 
-_LARGEST = 10**15
-_DIGITS = 400
 _TABLES = """
 CREATE TABLE vendors (vendor_id TEXT PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL, terms TEXT NOT NULL);
 CREATE TABLE purchase_orders (
@@ -50,7 +55,8 @@ _COLUMNS = {
     "payments": ("payment_id", "invoice_id", "vendor_id", "amount", "paid_on", "opening"),
 }
 
-Tables = Mapping[str, Sequence[tuple[Any, ...]]]
+SCHEMA = TableSchema(_TABLES, _COLUMNS, frozenset(_MONEY), _WRITTEN)
+"""The eight tables."""
 
 OPENING: Tables = {
     "vendors": (
@@ -94,44 +100,7 @@ OPENING: Tables = {
 """The opening tables, money as text; every amount becomes whole cents on the way in."""
 
 
-def to_cents(amount: Decimal | int | str) -> int:
-    """Return an amount as whole cents.
-
-    Raises
-    ------
-    ParameterError
-        The amount is not a finite number, has parts of a cent, or is larger than any ledger holds.
-
-    Examples
-    --------
-    >>> to_cents("2.35"), to_cents(4500)
-    (235, 450000)
-    """
-    try:
-        number = Decimal(amount)
-    except InvalidOperation:
-        raise ParameterError(f"{amount!r} is not an amount of money") from None
-    if not number.is_finite() or abs(number) > _LARGEST or number.adjusted() < -_DIGITS:
-        raise ParameterError(f"{amount} is not an amount of money of at most {_LARGEST:,}")
-    whole, parts = number.as_integer_ratio()  # exact whatever the context's precision, unlike scaleb
-    cents, rest = divmod(whole * 100, parts)
-    if rest:
-        raise ParameterError(f"{amount} has parts of a cent; amounts have at most two decimals")
-    return cents
-
-
-def to_money(cents: int) -> Decimal:
-    """Return whole cents as an amount with two decimals.
-
-    Examples
-    --------
-    >>> to_money(450000)
-    Decimal('4500.00')
-    """
-    return Decimal(cents).scaleb(-2)
-
-
-class World:
+class World(TableWorld):
     """One trial's own copy of the system of record.
 
     Parameters
@@ -141,46 +110,7 @@ class World:
     """
 
     def __init__(self, opening: bytes) -> None:
-        # one trial owns it, but an agent framework may call from a thread of its own; the toolbox lets one in at a time
-        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._db.deserialize(opening)
-        self._counted_at, self._counts = -1, dict.fromkeys(_WRITTEN, 0)
-
-    def all(self, query: str, *values: Any) -> list[dict[str, Any]]:
-        """Return the rows of a query; columns that hold money come as ``Decimal``."""
-        cursor = self._db.execute(query, values)
-        names = [column[0] for column in cursor.description]
-        return [
-            {n: to_money(v) if n in _MONEY and v is not None else v for n, v in zip(names, row, strict=True)}
-            for row in cursor
-        ]
-
-    def one(self, query: str, *values: Any) -> dict[str, Any] | None:
-        """Return the first row of a query, None if there is none."""
-        rows = self.all(query, *values)
-        return rows[0] if rows else None
-
-    def count(self, table: str) -> int:
-        """Return the number of rows of a table."""
-        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-
-    def add(self, table: str, row: Mapping[str, Any]) -> None:
-        """Add one row; money is given as ``Decimal``."""
-        values = [to_cents(v) if name in _MONEY else v for name, v in row.items()]
-        self._db.execute(f"INSERT INTO {table} ({','.join(row)}) VALUES ({','.join('?' * len(row))})", values)
-
-    def effects(self) -> dict[str, int]:
-        """Return the rows of every table that the tools write to."""
-        if self._db.total_changes == self._counted_at:
-            return self._counts
-        self._counted_at = self._db.total_changes
-        counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _WRITTEN)
-        self._counts = dict(zip(_WRITTEN, self._db.execute(f"SELECT {counts}").fetchone(), strict=True))
-        return self._counts
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._db.close()
+        super().__init__(SCHEMA, opening)
 
 
 def image(tables: Tables) -> bytes:
@@ -196,20 +126,7 @@ def image(tables: Tables) -> bytes:
     ParameterError
         A table is unknown, or a row has the wrong number of columns.
     """
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        db.executescript(_TABLES)
-        for table, rows in tables.items():
-            columns = _COLUMNS.get(table)
-            if columns is None or any(len(row) != len(columns) for row in rows):
-                allowed = {name: len(found) for name, found in _COLUMNS.items()}
-                raise ParameterError(f"table {table!r} does not fit; tables and their columns: {allowed}")
-            places = ",".join("?" * len(columns))
-            stored = [[to_cents(v) if n in _MONEY else v for n, v in zip(columns, row, strict=True)] for row in rows]
-            db.executemany(f"INSERT INTO {table} ({','.join(columns)}) VALUES ({places})", stored)
-        return db.serialize()
-    finally:
-        db.close()
+    return SCHEMA.image(tables)
 
 
 @lru_cache(maxsize=1)
