@@ -22,22 +22,18 @@ from plumbline.domains.procure_to_pay.prompts import (
 from plumbline.domains.procure_to_pay.world import APPROVAL_THRESHOLD
 from plumbline.running import (
     Agent,
-    Conversation,
-    HarnessError,
+    PlannedAgent,
+    Question,
     ReactAgent,
     ReplayArm,
     Task,
     Toolbox,
-    TrialKey,
     call_with_retries,
-    describe,
-    parse_arguments,
+    planned_agent,
 )
 from plumbline.running.clients import ModelClient
 
-__all__ = ["ARMS", "Executor", "guarded", "plan_execute", "react", "recorded_interpretation"]
-
-_SHORT = {"max_tokens": 64}
+__all__ = ["ARMS", "guarded", "plan_execute", "react", "recorded_interpretation"]
 
 
 def recorded_interpretation(task: Task) -> str:
@@ -48,91 +44,6 @@ def recorded_interpretation(task: Task) -> str:
     return task.id
 
 
-@dataclass(frozen=True)
-class Executor:
-    """Understand the request once, then follow a fixed procedure.
-
-    Parameters
-    ----------
-    max_retries : int
-        How often a call is repeated after a transient error, 0 or more.
-    interpret : callable
-        ``interpret(task)`` returns the number of the invoice; not used with a client.
-    client : ModelClient, optional
-        Reads the request instead.
-    model : str, optional
-        Model to ask.
-    structured : bool
-        Ask for JSON under a schema instead of JSON in free text.
-    settings : mapping
-        Sampling settings.
-    """
-
-    max_retries: int
-    interpret: Callable[[Task], str]
-    client: ModelClient | None = None
-    model: str | None = None
-    structured: bool = False
-    settings: Mapping[str, Any] = field(default_factory=lambda: dict(_SHORT))
-
-    @property
-    def expected_calls(self) -> int:
-        """Questions to a model in one trial."""
-        return 0 if self.client is None else 1
-
-    @property
-    def system(self) -> str:
-        """Standing instructions of the model."""
-        return "" if self.client is None else INTERPRET_SYSTEM
-
-    def describe(self) -> dict[str, Any]:
-        """Return what decides how it acts."""
-        known: dict[str, Any] = {"agent": "plan_execute", "max_retries": self.max_retries}
-        if self.client is None:
-            return known | {"interpret": describe(self.interpret)}
-        asked = {"system": self.system, "prompt": interpretation_prompt(""), "settings": describe(dict(self.settings))}
-        return known | asked | {"model": self.model, "structured": self.structured}
-
-    def for_trial(self, key: TrialKey) -> Agent:
-        """Return the agent of one trial, whose question carries the trial's id."""
-        if self.client is None:
-            return self
-
-        def act(task: Task, toolbox: Toolbox, /) -> str:
-            found = self._ask(task, toolbox, key.trial_id)
-            toolbox.decide("interpret_request", {"request": task.prompt}, {"invoice_id": found, "operation": "process"})
-            if not isinstance(found, str):
-                return "The request names no invoice that could be understood; nothing was done."
-            return _Execution(toolbox, found, self.max_retries).run()
-
-        return act
-
-    def _ask(self, task: Task, toolbox: Toolbox, trial_id: str) -> str | None:
-        """Return the number the model read, None if its answer is no such JSON; its words are kept as a message."""
-        if self.client is None or self.model is None:
-            raise HarnessError("the executor has no model to ask")
-        talk = Conversation(
-            self.client, toolbox, model=self.model, trial_id=trial_id, system=self.system, settings=self.settings
-        )
-        talk.say(interpretation_prompt(task.prompt or ""))
-        reply = talk.ask(schema=INTERPRETATION_SCHEMA if self.structured else None)
-        toolbox.say(reply.text)
-        said = parse_arguments(reply.text)
-        if isinstance(said, str):  # a base model goes on after its answer
-            said = parse_arguments(said.strip().partition("\n")[0])
-        found = said.get("invoice_id") if isinstance(said, dict) else None
-        return found if isinstance(found, str) and found else None
-
-    def __call__(self, task: Task, toolbox: Toolbox, /) -> str:
-        """Do the task without a model."""
-        if self.client is not None:
-            raise HarnessError("an executor that asks a model needs the trial's key; run it through run_study")
-        invoice_id = self.interpret(task)
-        understood = {"invoice_id": invoice_id, "operation": "process"}
-        toolbox.decide("interpret_request", {"invoice_id": invoice_id}, understood)
-        return _Execution(toolbox, invoice_id, self.max_retries).run()
-
-
 def plan_execute(
     *,
     max_retries: int = 3,
@@ -141,7 +52,7 @@ def plan_execute(
     model: str | None = None,
     structured: bool = False,
     settings: Mapping[str, Any] | None = None,
-) -> Executor:
+) -> PlannedAgent:
     """Make the executor: understand the request once, then follow a fixed procedure.
 
     Invoice, match, duplicate and vendor are looked up in this order. A check that fails is a reason to hold, like a
@@ -165,20 +76,24 @@ def plan_execute(
 
     Returns
     -------
-    Executor
+    PlannedAgent
 
     Raises
     ------
     ParameterError
         ``max_retries`` is not a whole number of at least 0, or a client comes without a model.
     """
-    if isinstance(max_retries, bool) or not isinstance(max_retries, int) or max_retries < 0:
-        raise ParameterError(f"max_retries must be a whole number of at least 0; found {max_retries!r}")
-    if client is None and structured:
-        raise ParameterError("plan_execute asks under a schema only with a client: give client= and model=")
-    if client is not None and not model:
-        raise ParameterError("plan_execute with a client needs the name of the model: give model=")
-    return Executor(max_retries, interpret, client, model, structured, dict(settings or _SHORT))
+    return planned_agent(
+        _handle, _QUESTION, max_retries=max_retries, interpret=interpret, client=client, model=model,
+        structured=structured, settings=settings,
+    )  # fmt: skip
+
+
+def _handle(toolbox: Toolbox, invoice_id: str, max_retries: int) -> str:
+    return _Execution(toolbox, invoice_id, max_retries).run()
+
+
+_QUESTION = Question(INTERPRET_SYSTEM, interpretation_prompt, INTERPRETATION_SCHEMA)
 
 
 @dataclass

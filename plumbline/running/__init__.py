@@ -10,6 +10,7 @@ from plumbline.running.given import parse_arguments
 from plumbline.running.journal import Journal
 from plumbline.running.ordering import run_order
 from plumbline.running.plan import run_plan
+from plumbline.running.planned import PlannedAgent, Question, named_by_task, planned_agent
 from plumbline.running.progress import Progress, ProgressLine
 from plumbline.running.react import Guard, ReactAgent
 from plumbline.running.replay import Decision, ReplayArm, replay
@@ -44,8 +45,10 @@ __all__ = [
     "InjectedError",
     "Journal",
     "NoResponseError",
+    "PlannedAgent",
     "Progress",
     "ProgressLine",
+    "Question",
     "ReactAgent",
     "ReplayArm",
     "Reply",
@@ -64,8 +67,10 @@ __all__ = [
     "describe",
     "exact",
     "is_transient",
+    "named_by_task",
     "now_utc",
     "parse_arguments",
+    "planned_agent",
     "replay",
     "run_order",
     "run_plan",
