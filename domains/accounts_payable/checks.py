@@ -139,10 +139,17 @@ def check_duplicate(world: TableWorld, invoice_id: str) -> dict[str, Any]:
         if sure is not None:
             found.append({
                 "invoice_id": other["invoice_id"], "number": other["number"], "confidence": Decimal(sure),
-                "receipt_id": other["receipt_id"],
+                "receipt_id": other["receipt_id"], "receipt_on_file": _on_file(world, other),
             })  # fmt: skip
     best = max((one["confidence"] for one in found), default=Decimal("0.00"))
-    return {"confidence": best, "receipt_id": invoice["receipt_id"], "candidates": found}
+    own = {"receipt_id": invoice["receipt_id"], "receipt_on_file": _on_file(world, invoice)}
+    return {"confidence": best, **own, "candidates": found}
+
+
+def _on_file(world: TableWorld, invoice: dict[str, Any]) -> bool:
+    """Say whether goods came for an invoice's order under the receipt it names."""
+    named = "SELECT 1 FROM goods_receipts WHERE receipt_id = ? AND po_id = ?"
+    return world.one(named, invoice["receipt_id"], invoice["po_id"]) is not None
 
 
 def _gross(world: TableWorld, invoice: dict[str, Any]) -> tuple[str, Decimal]:

@@ -263,8 +263,8 @@ def outcome(world: TableWorld, task: Task) -> dict[str, Any]:
     dict
         Of the task's own document: ``payment_count`` (int), ``amount_paid_gbp`` (Decimal), ``reason_codes`` (list of
         str, as flagged), ``credited_gbp`` (Decimal) and ``credited_against`` (list of str), ``approved_gbp`` (list of
-        Decimal, granted ones). ``elsewhere`` (int) counts payments of this trial for another document or to another vendor, and
-        credits and exceptions of other documents.
+        Decimal, granted ones). ``elsewhere`` (int) counts payments of this trial for another document or to another
+        vendor, and credits and exceptions of other documents.
     """
     invoice = world.one("SELECT vendor_id FROM invoices WHERE invoice_id = ?", task.id)
     vendor = None if invoice is None else invoice["vendor_id"]
