@@ -2,10 +2,14 @@
 
 from plumbline.rules.asking import Judge, Opinion, Writer, WriteRequest, judge_request, read_opinion
 from plumbline.rules.base import Context, Rule, When
+from plumbline.rules.budgets import CallBudget, SumAtMost
 from plumbline.rules.checking import check
+from plumbline.rules.coexistence import NotCoExistence, NotSuccession, RespondedExistence
+from plumbline.rules.conditions import Where
+from plumbline.rules.declare import DECLARE, declare
 from plumbline.rules.draws import Draw, stream
 from plumbline.rules.findings import CODES, Finding, GuardResult
-from plumbline.rules.flow import ArgFromEarlier, MessageBefore, OneCallATurn
+from plumbline.rules.flow import ArgFromEarlier, ArgFromResult, MessageBefore, OneCallATurn
 from plumbline.rules.guard import guard
 from plumbline.rules.guard_parts import remark_findings
 from plumbline.rules.guard_text import PRESERVED, compare_texts
@@ -29,6 +33,14 @@ from plumbline.rules.review import Review, export_review, read_review
 from plumbline.rules.spellings import respell
 from plumbline.rules.steptable import StepTable, prepare
 from plumbline.rules.task_view import Facts, TaskView, ToolView, view_tools
+from plumbline.rules.temporal import (
+    AlternatePrecedence,
+    AlternateResponse,
+    ChainPrecedence,
+    ChainResponse,
+    Precedence,
+    Response,
+)
 from plumbline.rules.trial_rules import Custom, StepView
 from plumbline.rules.variant_sets import Guarded, VariantSet, guard_counts, make_variants
 from plumbline.rules.variant_table import VariantTable
@@ -39,14 +51,21 @@ from plumbline.rules.words import SEVERITIES, VERDICTS, Reason
 __all__ = [
     "CHANGES",
     "CODES",
+    "DECLARE",
     "PRESERVED",
     "RELATIONS",
     "SEVERITIES",
     "VERDICTS",
+    "AlternatePrecedence",
+    "AlternateResponse",
     "ArgEquals",
     "ArgFromEarlier",
+    "ArgFromResult",
     "ArgSatisfies",
     "CallAtMost",
+    "CallBudget",
+    "ChainPrecedence",
+    "ChainResponse",
     "Context",
     "Custom",
     "Draw",
@@ -59,18 +78,24 @@ __all__ = [
     "MessageBefore",
     "MustCall",
     "MustNotCall",
+    "NotCoExistence",
+    "NotSuccession",
     "OneCallATurn",
     "Opinion",
     "Ordering",
     "Perturbation",
     "Policy",
+    "Precedence",
     "Reading",
     "Readings",
     "Reason",
+    "RespondedExistence",
+    "Response",
     "Review",
     "Rule",
     "StepTable",
     "StepView",
+    "SumAtMost",
     "TaskView",
     "ToolView",
     "Variant",
@@ -78,12 +103,14 @@ __all__ = [
     "VariantTable",
     "Verdicts",
     "When",
+    "Where",
     "WriteRequest",
     "Writer",
     "baseline",
     "check",
     "compare_texts",
     "compose",
+    "declare",
     "decoy_tools",
     "distractor",
     "export_review",

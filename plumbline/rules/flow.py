@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from plumbline.base.errors import PolicyError
 from plumbline.rules.base import needs_text, one_of
+from plumbline.rules.conditions import (
+    MAYBE,
+    NO,
+    YES,
+    By,
+    Event,
+    argument_of,
+    bare,
+    few,
+    read_argument,
+    read_by,
+    read_events,
+    read_result,
+    same_entity,
+    values_at,
+)
+from plumbline.rules.relations import whose
 from plumbline.rules.trial_rules import Found, Judged, StepView, TrialRule, judged
+from plumbline.rules.values import equal
 from plumbline.rules.words import Reason
 
-__all__ = ["ArgFromEarlier", "MessageBefore", "OneCallATurn"]
+__all__ = ["ArgFromEarlier", "ArgFromResult", "MessageBefore", "OneCallATurn"]
 
 _SOURCES = ("result", "user")
 
@@ -69,7 +87,7 @@ class ArgFromEarlier(TrialRule):
         blind = False
         for step in steps:
             if step.is_call and step.name == self.tool and (step.happened or step.open_ended):
-                values = None if step.unread or step.arguments is None else list(_at(step.arguments, self.arg))
+                values = None if step.unread or step.arguments is None else list(values_at(step.arguments, self.arg))
                 lost = [] if values is None else [v for v in values if not _known(v, seen, words)]
                 active |= step.happened
                 if values is None:
@@ -78,9 +96,7 @@ class ArgFromEarlier(TrialRule):
                     doubt = doubt or Reason.UNREAD_RESULTS
                 elif lost and step.happened:
                     where = " or ".join(_WORDS[s] for s in self.sources)
-                    found.append(
-                        Found(step.step, f"{self.arg} seen before in {where}", f"{_spelled(lost)} seen nowhere")
-                    )
+                    found.append(Found(step.step, f"{self.arg} seen before in {where}", f"{few(lost)} seen nowhere"))
                 elif lost:
                     doubt = doubt or Reason.NO_RESULT
             if step.is_call and "result" in self.sources and step.status != "blocked":
@@ -96,26 +112,6 @@ class ArgFromEarlier(TrialRule):
 _WORDS = {"result": "an earlier result", "user": "the user's words"}
 
 
-def _at(value: Any, path: str) -> Iterator[Any]:
-    """Every scalar under a path; a list on the way or at the end stands for its members."""
-    if isinstance(value, list):
-        for member in value:
-            yield from _at(member, path)
-    elif not path:
-        if isinstance(value, Mapping):
-            for member in value.values():
-                yield from _at(member, "")
-        elif value is not None:
-            yield value
-    elif isinstance(value, Mapping):
-        if path in value:
-            yield from _at(value[path], "")
-        else:
-            head, dot, rest = path.partition(".")
-            if dot and head in value:
-                yield from _at(value[head], rest)
-
-
 def _scalars(value: Any) -> Iterator[Any]:
     """Every scalar of a result, its keys among them: ids are often keys."""
     if isinstance(value, Mapping):
@@ -126,25 +122,109 @@ def _scalars(value: Any) -> Iterator[Any]:
         for member in value:
             yield from _scalars(member)
     elif value is not None:
-        yield _bare(value)
-
-
-def _bare(value: Any) -> Any:
-    """A truth value is no number: True must not pass for 1."""
-    return ("bool", value) if isinstance(value, bool) else value
+        yield bare(value)
 
 
 def _known(value: Any, seen: set[Any], words: Sequence[str]) -> bool:
-    if _bare(value) in seen:
+    if bare(value) in seen:
         return True
     text = f"{value:f}" if isinstance(value, Decimal) else str(value)
     pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
     return not isinstance(value, bool) and any(pattern.search(each) for each in words)
 
 
-def _spelled(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(v) if isinstance(v, str) else str(v) for v in values[:3])
-    return shown + (f" and {len(values) - 3} more" if len(values) > 3 else "")
+@dataclass(frozen=True)
+class ArgFromResult(TrialRule):
+    """An argument of every successful call equals a value of the latest successful earlier result of another tool.
+
+    ``ArgFromEarlier`` asks whether a value was seen anywhere; this rule says where it must come from. Vacuous if the
+    tool was never called. A call without an earlier result violates the rule, as does one that lacks the argument.
+    Numbers are compared as the decimals they are written as; ``1`` and ``"1"`` differ. A result that is text is read as
+    JSON if it is, and otherwise holds no value that could be looked up: unobservable.
+
+    Parameters
+    ----------
+    tool, arg : str
+        Tool, and name of its argument; ``a.b`` for a nested one. Of a list, all members must agree, in order.
+    source : str
+        Tool whose result holds the value.
+    path : str
+        Place of the value in the result, ``a.b`` for a nested one; empty for the result as a whole.
+    by : str or mapping of tool to str, optional
+        Name of the argument that names the entity, see ``Response``: the result must be one of the same entity.
+    severity, when, id, description
+        See ``Rule``; the id defaults to ``arg_from_result:tool.arg``.
+
+    Examples
+    --------
+    >>> ArgFromResult("pay", "amount", source="get_invoice", path="total", by="invoice_id").description
+    "pay.amount is the total of get_invoice's latest result, of the same invoice_id."
+    """
+
+    kind: ClassVar[str] = "arg_from_result"
+    tool: str
+    arg: str
+    source: str = field(kw_only=True)
+    path: str = field(default="", kw_only=True)
+    by: By = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("tool", "arg", "source", *(("path",) if self.path != "" else ())):
+            needs_text(getattr(self, name), "ArgFromResult", name)
+        object.__setattr__(self, "by", read_by(self.by, self.tools, "ArgFromResult"))
+        said = f"{self.tool}.{self.arg} is {f'the {self.path} of ' if self.path else ''}{self.source}'s latest result"
+        said += f", of the same {argument_of(self.by)}" if self.by is not None else ""
+        self._complete(f"arg_from_result:{self.tool}.{self.arg}", f"{said}.")
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools the rule speaks of."""
+        return tuple(dict.fromkeys((self.tool, self.source)))
+
+    def of_trial(self, steps: Sequence[StepView], context: Mapping[str, Any]) -> Judged:
+        """Judge one trial."""
+        found, doubt = [], None
+        events = read_events(steps, self.by)
+        calls = [(at, event) for at, event in enumerate(events) if event.step.name == self.tool]
+        for at, event in calls:
+            value = read_argument(event.step, self.arg)
+            outcomes, reason, seen = self._look(value, event, events[:at])
+            if outcomes == {YES}:
+                continue
+            if outcomes == {NO} and event.happened == YES:
+                name = f"{self.path} of {self.source}" if self.path else f"the result of {self.source}"
+                given = few(value) if value else "missing"
+                found.append(Found(event.step.step, f"{self.arg} as {name}{whose(event, self.by)}{seen}", given))
+            else:
+                doubt = doubt or (Reason.NO_RESULT if event.happened == MAYBE else reason)
+        active = any(event.happened == YES for _, event in calls)
+        if calls and not active:
+            doubt = doubt or Reason.NO_RESULT
+        return judged(found, active=active, doubt=doubt)
+
+    def _look(self, value: list[Any] | None, event: Event, earlier: Sequence[Event]) -> tuple[set[int], Reason, str]:
+        """Return what may be true of the argument, why that is not known, and what the latest result holds."""
+        outcomes: set[int] = set()
+        reason, seen = Reason.NO_RESULT, ""
+        if value == []:
+            return {NO}, reason, ""
+        for other in reversed(earlier):
+            shared = same_entity(event, other, self.by) if other.step.name == self.source else NO
+            if shared == NO:
+                continue
+            held = read_result(other.step, self.path)
+            if value is None or held is None:
+                outcomes.add(MAYBE)
+                unread = Reason.UNREAD_RESULTS if other.happened == YES else Reason.NO_RESULT
+                reason = Reason.UNREAD_ARGUMENTS if value is None else unread
+            else:
+                outcomes.add(YES if equal(value, held) else NO)
+                seen = seen or f": {few(held) if held else 'nothing there'}, at step {other.step.step}"
+            if min(other.happened, shared) == YES:
+                return outcomes, reason, seen
+            reason = reason if MAYBE in outcomes else other.reason
+        outcomes.add(NO)
+        return outcomes, reason, seen or " (none before)"
 
 
 @dataclass(frozen=True)

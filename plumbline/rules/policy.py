@@ -13,14 +13,27 @@ from typing import Any
 from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import PolicyError
 from plumbline.rules.base import Context, Rule, When, needs_text
+from plumbline.rules.budgets import CallBudget, SumAtMost
+from plumbline.rules.coexistence import NotCoExistence, NotSuccession, RespondedExistence
+from plumbline.rules.conditions import Where
 from plumbline.rules.fingerprint import callable_digest, callable_name
-from plumbline.rules.flow import ArgFromEarlier, MessageBefore, OneCallATurn
+from plumbline.rules.flow import ArgFromEarlier, ArgFromResult, MessageBefore, OneCallATurn
 from plumbline.rules.invariants import ArgEquals, ArgSatisfies, CallAtMost, MustCall, MustNotCall, Ordering
+from plumbline.rules.temporal import (
+    AlternatePrecedence,
+    AlternateResponse,
+    ChainPrecedence,
+    ChainResponse,
+    Precedence,
+    Response,
+)
 
 __all__ = ["KINDS", "Policy"]
 
 _IN_FILES = (
     MustCall, MustNotCall, Ordering, CallAtMost, ArgEquals, ArgSatisfies, ArgFromEarlier, MessageBefore, OneCallATurn,
+    Response, Precedence, ChainResponse, ChainPrecedence, AlternateResponse, AlternatePrecedence, NotSuccession,
+    RespondedExistence, NotCoExistence, CallBudget, SumAtMost, ArgFromResult,
 )  # fmt: skip
 KINDS: Mapping[str, type[Rule]] = {rule.kind: rule for rule in _IN_FILES}
 """Rules by the name they have in a policy file."""
@@ -192,7 +205,7 @@ def _read_value(key: str, value: Any) -> Any:
         if "key" not in value or set(value) - {"key", "equals"}:
             raise PolicyError(f"when has the keys key and equals; found {sorted(value)}")
         return When(**value)
-    if key == "value" and isinstance(value, Mapping) and set(value) == {"context"}:
+    if key in ("value", "most") and isinstance(value, Mapping) and set(value) == {"context"}:
         return Context(value["context"])
     return value
 
@@ -213,6 +226,8 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> Any:
+    if isinstance(value, Where):
+        return value.to_dict()
     if isinstance(value, tuple):
         return [_listed(member) for member in value]
     return {key: _listed(member) for key, member in value.items()} if isinstance(value, Mapping) else value
