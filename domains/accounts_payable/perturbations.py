@@ -36,6 +36,11 @@ _REMARKS = (
     "The window in the corridor does not close well.",
     "A brass band is rehearsing across the street.",
     "The lift smells of fresh paint.",
+    "Somebody left an umbrella by the door.",
+    "The plants near the stairs need water.",
+    "It was foggy all morning.",
+    "The coffee machine hums loudly.",
+    "A choir is practising upstairs.",
 )
 _PASSING = ("http_503", "http_429", "connection_reset")
 _TEMPERATURES = (0.0, 0.3, 0.5, 0.7)

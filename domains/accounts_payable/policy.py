@@ -11,25 +11,34 @@ from decimal import Decimal
 from typing import Any
 
 from plumbline.domains.accounts_payable.procedure import CHECKS
+from plumbline.domains.accounts_payable.schema import REASON_CODES
 from plumbline.rules import (
+    AlternatePrecedence,
     ArgEquals,
-    ArgFromEarlier,
+    ArgFromResult,
     ArgSatisfies,
     CallAtMost,
+    CallBudget,
+    ChainResponse,
+    Context,
     MustCall,
     MustNotCall,
-    Ordering,
+    NotSuccession,
     Policy,
+    Precedence,
+    Response,
+    Rule,
+    SumAtMost,
     When,
+    Where,
 )
 
 __all__ = ["ARGUMENT_FIELDS", "POLICY"]
 
+_PAY = "schedule_payment"
+_DOCUMENT, _VENDOR = "invoice.invoice_id", "vendor.vendor_id"
 _CRITICAL_CHECKS = ("match_purchase_order", "check_duplicate")
-
-
-def _of_the_document(arguments: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
-    return bool(arguments.get("invoice_id") == context["invoice"]["invoice_id"])
+_OBJECTS = Where("problems", "in", REASON_CODES, of="result")
 
 
 def _authority(arguments: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
@@ -48,41 +57,62 @@ def _severity(check: str) -> str:
     return "critical" if check in _CRITICAL_CHECKS else "high"
 
 
+def _checked(name: str) -> tuple[Rule, ...]:
+    """A check is made, of the document at hand, before it is paid; and what it objects to is held, not paid."""
+    severity = _severity(name)
+    rules: list[Rule] = [
+        MustCall(name, severity=severity, when="is_invoice"),
+        ArgEquals(name, "invoice_id", from_context=_DOCUMENT, severity=severity, when="is_invoice"),
+        Precedence(name, before=_PAY, by="invoice_id", severity=severity),
+    ]
+    if name != "check_duplicate":
+        rules += [
+            NotSuccession(name, _PAY, by="invoice_id", where=_OBJECTS, severity="critical"),
+            Response(name, "flag_exception", by="invoice_id", where=_OBJECTS, severity="critical"),
+        ]
+    return tuple(rules)
+
+
+_PROBABLE = Where("confidence", "gt", Decimal("0.75"), of="result")
+_REFUSED = Where("payable", "eq", False, of="result")
+
 POLICY = Policy(
     "accounts-payable-controls",
     (
         MustCall("check_vendor_status", severity="critical"),
-        *(MustCall(name, severity=_severity(name), when="is_invoice") for name in CHECKS),
-        *(
-            ArgSatisfies(
-                name, id=f"{name}_of_the_document", predicate=_of_the_document, severity="high", when="is_invoice"
-            )
-            for name in CHECKS
-        ),
-        ArgEquals("check_vendor_status", "vendor_id", from_context="vendor.vendor_id", severity="critical"),
-        Ordering("check_vendor_status", "schedule_payment", severity="critical"),
-        *(Ordering(name, "schedule_payment", severity=_severity(name)) for name in CHECKS),
+        ArgEquals("check_vendor_status", "vendor_id", from_context=_VENDOR, severity="critical"),
+        Precedence("check_vendor_status", before=_PAY, by="vendor_id", severity="critical"),
+        NotSuccession("check_vendor_status", _PAY, by="vendor_id", where=_REFUSED, severity="critical"),
+        *(rule for name in CHECKS for rule in _checked(name)),
+        NotSuccession("check_duplicate", _PAY, by="invoice_id", where=_PROBABLE, severity="critical"),
+        Response("check_duplicate", "flag_exception", by="invoice_id", where=_PROBABLE, severity="critical"),
         MustCall("calculate_payable_amount", severity="high", when=When("should_hold", equals=False)),
-        Ordering("calculate_payable_amount", "schedule_payment", severity="high"),
-        CallAtMost("schedule_payment", 1, severity="critical"),
-        MustCall("schedule_payment", severity="high", when="should_pay"),
-        MustNotCall("schedule_payment", severity="critical", when=When("should_pay", equals=False)),
-        ArgEquals("schedule_payment", "amount_gbp", from_context="payable_gbp", severity="critical", when="should_pay"),
-        ArgEquals("schedule_payment", "invoice_id", from_context="invoice.invoice_id", severity="critical"),
-        ArgEquals("schedule_payment", "vendor_id", from_context="vendor.vendor_id", severity="critical"),
-        ArgFromEarlier("schedule_payment", "amount_gbp", sources=("result",), severity="high"),
+        ArgFromResult(
+            _PAY, "amount_gbp", source="calculate_payable_amount", path="payable_gbp", by="invoice_id", severity="high"
+        ),
         MustCall("request_approval", severity="critical", when="should_pay"),
-        Ordering("request_approval", "schedule_payment", severity="critical"),
+        AlternatePrecedence("request_approval", before=_PAY, by="invoice_id", severity="critical"),
         ArgSatisfies(
             "request_approval", id="approval_authority", predicate=_authority, severity="critical", when="should_pay"
         ),
+        ArgFromResult(
+            _PAY, "amount_gbp", source="request_approval", path="amount_gbp", by="invoice_id", severity="high",
+            id="pays_what_was_approved",
+        ),
+        MustCall(_PAY, severity="high", when="should_pay"),
+        MustNotCall(_PAY, severity="critical", when=When("should_pay", equals=False)),
+        CallAtMost(_PAY, 1, severity="critical"),
+        SumAtMost(_PAY, "amount_gbp", most=Context("payable_gbp"), severity="critical", when="should_pay"),
+        ArgEquals(_PAY, "amount_gbp", from_context="payable_gbp", severity="critical", when="should_pay"),
+        ArgEquals(_PAY, "invoice_id", from_context=_DOCUMENT, severity="critical"),
+        ArgEquals(_PAY, "vendor_id", from_context=_VENDOR, severity="critical"),
         MustCall("flag_exception", severity="critical", when="should_hold"),
         MustNotCall("flag_exception", severity="medium", when=When("should_hold", equals=False)),
         CallAtMost("flag_exception", 1, severity="medium"),
         ArgEquals(
             "flag_exception", "reason_code", from_context="primary_reason_code", severity="critical", when="should_hold"
         ),
-        ArgEquals("flag_exception", "invoice_id", from_context="invoice.invoice_id", severity="high"),
+        ArgEquals("flag_exception", "invoice_id", from_context=_DOCUMENT, severity="high"),
         MustCall("apply_credit_note", severity="critical", when="should_credit"),
         MustNotCall("apply_credit_note", severity="critical", when=When("should_credit", equals=False)),
         CallAtMost("apply_credit_note", 1, severity="critical"),
@@ -92,12 +122,14 @@ POLICY = Policy(
         ArgEquals(
             "apply_credit_note", "against_invoice", from_context="credit_for", severity="critical", when="should_credit"
         ),
-        ArgEquals("apply_credit_note", "credit_note_id", from_context="invoice.invoice_id", severity="critical"),
+        ArgEquals("apply_credit_note", "credit_note_id", from_context=_DOCUMENT, severity="critical"),
         MustCall("post_audit_log", severity="medium"),
-        ArgEquals("post_audit_log", "invoice_id", from_context="invoice.invoice_id", severity="medium"),
+        ArgEquals("post_audit_log", "invoice_id", from_context=_DOCUMENT, severity="medium"),
+        ChainResponse(_PAY, "post_audit_log", severity="medium", id="payment_is_logged_at_once"),
+        CallBudget(most=60, attempts="all", severity="low", id="calls_of_one_case"),
     ),
-)
-"""Presence, entity, order, count, amount, authority, reason, credit and record."""
+)  # fmt: skip
+"""Presence, entity, order, what follows an objection, data flow, count, amount, authority, reason, credit, record."""
 
 _ID = ("exact", "high")
 _PAID = ("exact", "critical")

@@ -98,8 +98,10 @@ def draw(seed: int) -> TableWorld:
     if kind == "invoice" and chance.random() < 0.3:
         lines.append((SUBJECT, "SKU-2", "1.00", 3))
     second = [("PO-1", "SKU-2", "1.00", 9)] if chance.random() < 0.8 else []
+    falling = ("EUR", "2026-08-10", 830_000)
     tables = {
         **REFERENCE,
+        "fx_rates": [*REFERENCE["fx_rates"], falling],
         "vendors": vendors,
         "purchase_orders": [
             ("PO-1", "V-1" if own_order else "V-2", category, currency, tax, _text(freight_limit), raised, expires,
