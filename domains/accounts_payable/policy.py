@@ -24,6 +24,7 @@ from plumbline.rules import (
     MustCall,
     MustNotCall,
     NotSuccession,
+    Ordering,
     Policy,
     Precedence,
     Response,
@@ -36,7 +37,7 @@ from plumbline.rules import (
 __all__ = ["ARGUMENT_FIELDS", "POLICY"]
 
 _PAY = "schedule_payment"
-_DOCUMENT, _VENDOR = "invoice.invoice_id", "vendor.vendor_id"
+_DOCUMENT, _VENDOR = "invoice_id", "vendor_id"
 _CRITICAL_CHECKS = ("match_purchase_order", "check_duplicate")
 _OBJECTS = Where("problems", "in", REASON_CODES, of="result")
 
@@ -64,6 +65,7 @@ def _checked(name: str) -> tuple[Rule, ...]:
         MustCall(name, severity=severity, when="is_invoice"),
         ArgEquals(name, "invoice_id", from_context=_DOCUMENT, severity=severity, when="is_invoice"),
         Precedence(name, before=_PAY, by="invoice_id", severity=severity),
+        Precedence(name, before="flag_exception", by="invoice_id", severity="high", when="is_invoice"),
     ]
     if name != "check_duplicate":
         rules += [
@@ -82,6 +84,8 @@ POLICY = Policy(
         MustCall("check_vendor_status", severity="critical"),
         ArgEquals("check_vendor_status", "vendor_id", from_context=_VENDOR, severity="critical"),
         Precedence("check_vendor_status", before=_PAY, by="vendor_id", severity="critical"),
+        Ordering("check_vendor_status", "flag_exception", severity="high"),
+        Ordering("check_vendor_status", "apply_credit_note", severity="high"),
         NotSuccession("check_vendor_status", _PAY, by="vendor_id", where=_REFUSED, severity="critical"),
         *(rule for name in CHECKS for rule in _checked(name)),
         NotSuccession("check_duplicate", _PAY, by="invoice_id", where=_PROBABLE, severity="critical"),
@@ -125,6 +129,7 @@ POLICY = Policy(
         ArgEquals("apply_credit_note", "credit_note_id", from_context=_DOCUMENT, severity="critical"),
         MustCall("post_audit_log", severity="medium"),
         ArgEquals("post_audit_log", "invoice_id", from_context=_DOCUMENT, severity="medium"),
+        CallAtMost("post_audit_log", 1, severity="low"),
         ChainResponse(_PAY, "post_audit_log", severity="medium", id="payment_is_logged_at_once"),
         CallBudget(most=60, attempts="all", severity="low", id="calls_of_one_case"),
     ),

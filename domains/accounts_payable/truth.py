@@ -204,11 +204,12 @@ def derive(world: TableWorld, invoice_id: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``invoice`` and ``vendor`` (their records), ``kind``; ``disposition`` (``pay``, ``hold`` or ``credit``);
-        ``reason_codes`` (list of str, primary first) and ``primary_reason_code``; ``payable_gbp`` (Decimal, negative
-        for a credit note), ``credit_gbp`` (Decimal, what a credit note takes off) and ``credit_for``;
-        ``approver_role`` (the lowest that may approve), ``approver_roles`` and ``second_signature``; and, for rules,
-        ``is_invoice``, ``should_pay``, ``should_hold``, ``should_credit``, ``foreign`` (bool).
+        ``invoice_id``, ``vendor_id``; ``invoice`` and ``vendor`` (their records), ``kind``; ``disposition`` (``pay``,
+        ``hold`` or ``credit``); ``reason_codes`` (list of str, primary first) and ``primary_reason_code``;
+        ``payable_gbp`` (Decimal, negative for a credit note), ``credit_gbp`` (Decimal, what a credit note takes off)
+        and ``credit_for``; ``approver_role`` (the lowest that may approve), ``approver_roles`` and
+        ``second_signature``; and, for rules, ``is_invoice``, ``should_pay``, ``should_hold``, ``should_credit``,
+        ``foreign`` (bool).
 
     Raises
     ------
@@ -235,6 +236,8 @@ def derive(world: TableWorld, invoice_id: str) -> dict[str, Any]:
     band = [row for row in ledger.bands if row["from_gbp"] <= _money(amount)][-1] if amount >= 0 else None
     roles = [row["role"] for row in ledger.bands]
     return {
+        "invoice_id": invoice_id,
+        "vendor_id": invoice["vendor_id"],
         "invoice": invoice,
         "vendor": ledger.vendors[invoice["vendor_id"]],
         "kind": invoice["kind"],

@@ -5,6 +5,7 @@ from plumbline.analysis.consistency import Consistency, Reference, consistency
 from plumbline.analysis.equivalence import Equivalence, equivalence
 from plumbline.analysis.exposure import as_treated, exposure
 from plumbline.analysis.pairing import PairedOutcomes, paired_outcomes
+from plumbline.analysis.planted import PlantedFault, catches, planted_faults, redundant_rules, survivors
 from plumbline.analysis.retirement import PublishedRetirement, published_band
 from plumbline.analysis.tallies import BEHAVIOUR, Grade, estimate, graded, one_trial, share, tally
 from plumbline.analysis.walks import Definition, Rules
@@ -17,11 +18,13 @@ __all__ = [
     "Grade",
     "PairedOutcomes",
     "PassTable",
+    "PlantedFault",
     "PublishedRetirement",
     "Reference",
     "Rules",
     "SelfAgreement",
     "as_treated",
+    "catches",
     "consistency",
     "equivalence",
     "estimate",
@@ -29,7 +32,10 @@ __all__ = [
     "graded",
     "one_trial",
     "paired_outcomes",
+    "planted_faults",
     "published_band",
+    "redundant_rules",
     "share",
+    "survivors",
     "tally",
 ]

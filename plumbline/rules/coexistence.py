@@ -47,6 +47,8 @@ class NotSuccession(FirstThen):
         """Judge one trial."""
         if unset(self.where, context):
             return not_applicable()
+        if not any(step.name == self.first for step in steps):
+            return judged((), active=False)
         events = read_events(steps, self.by)
         acts = activations(events, self.first, self.where, context)
         found, doubt = forbid(events, acts, self.then, self.by)

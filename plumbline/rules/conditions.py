@@ -224,10 +224,12 @@ def same_entity(one: Event, other: Event, by: By) -> int:
 
 def read_argument(step: StepView, path: str) -> list[Any] | None:
     """Return the values at a path of a call's arguments, an empty list if none; None if they could not be read."""
-    if not isinstance(step.arguments, Mapping):
-        return None
-    found = list(values_at(step.arguments, path))
-    return None if step.unread and not found else found
+    known = step.read
+    if path not in known:
+        arguments = step.arguments
+        found = list(values_at(arguments, path)) if isinstance(arguments, Mapping) else None
+        known[path] = None if step.unread and not found else found
+    return known[path]
 
 
 def read_result(step: StepView, path: str) -> list[Any] | None:

@@ -91,6 +91,8 @@ class Relation:
         """Judge one trial."""
         if unset(self.where, context):
             return not_applicable()
+        if not any(step.name == self.activation for step in steps):
+            return judged((), active=False)
         events = read_events(steps, self.by)
         acts = activations(events, self.activation, self.where, context)
         found, doubt = [], None

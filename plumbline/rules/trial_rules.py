@@ -49,6 +49,11 @@ class StepView:
         return None if self.arguments_text is None else parse_json(self.arguments_text)
 
     @cached_property
+    def read(self) -> dict[str, list[Any] | None]:
+        """What rules found in the arguments, by path, so that many rules read a step once."""
+        return {}
+
+    @cached_property
     def result(self) -> Any:
         """The result as values; of a message, its words."""
         return None if self.result_text is None else parse_json(self.result_text)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from plumbline.base.errors import ParameterError
 from plumbline.rules.base import one_of
-from plumbline.rules.contexts import APPLIES, TaskContexts
+from plumbline.rules.contexts import TaskContexts
 from plumbline.rules.explain import Told, explain, explain_missing
 from plumbline.rules.invariants import MustCall
 from plumbline.rules.judge import offenders
@@ -119,8 +119,7 @@ class Verdicts:
                 steps += [-1] * len(lacking)
                 told += [explain_missing(rule, self.table, trial) for trial in lacking]
             else:
-                states = self.contexts.condition(rule)
-                calls = offenders(rule, scan, None if states is None else (states == APPLIES)[self.table.task])
+                calls = offenders(rule, scan, violated)  # a trial that violates a rule is one that it applies to
                 kept = np.flatnonzero(violated[calls.trials])
                 calls = type(calls)(calls.rows[kept], calls.trials[kept])
                 trials += calls.trials.tolist()
