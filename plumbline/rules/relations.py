@@ -8,8 +8,10 @@ Calls are taken in recorded order, those of one turn among them, as ``Ordering``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from plumbline.rules.conditions import (
@@ -95,35 +97,40 @@ class Relation:
             return judged((), active=False)
         events = read_events(steps, self.by)
         acts = activations(events, self.activation, self.where, context)
+        peers_of = _peers(events, self.by)
         found, doubt = [], None
         for at, act in acts.items():
-            if self._met(events, acts, at, friendly=False)[0]:
+            peers = peers_of(events[at])
+            if self._met(events, acts, peers, at, friendly=False)[0]:
                 continue
-            met, stopped = self._met(events, acts, at, friendly=True)
+            met, stopped = self._met(events, acts, peers, at, friendly=True)
             if act.level == YES and not met:
                 found.append(
                     Found(events[at].step.step, self._expected(events[at]), self._observed(steps, events, at, stopped))
                 )
             else:
-                doubt = doubt or self._why(events, acts, at)
+                doubt = doubt or self._why(events, acts, peers, at)
         active = any(act.level == YES for act in acts.values())
         if acts and not active:
             doubt = doubt or next(iter(acts.values())).reason
         return judged(found, active=active, doubt=doubt)
 
-    def _scope(self, events: Sequence[Event], at: int) -> Iterable[int]:
+    def _scope(self, peers: Sequence[int], at: int) -> Iterable[int]:
         """Positions where the target is looked for, nearest first."""
-        if self.side == "after":
-            return range(at + 1, len(events))
+        here = bisect_left(peers, at)
         if self.side == "before":
-            return range(at - 1, -1, -1)
-        return (other for other in range(len(events)) if other != at)
+            return (peers[n] for n in range(here - 1, -1, -1))
+        later = bisect_right(peers, at)
+        after = (peers[n] for n in range(later, len(peers)))
+        return after if self.side == "after" else chain((peers[n] for n in range(here)), after)
 
     def _role(
         self, events: Sequence[Event], acts: Mapping[int, Truth], at: int, other: int
     ) -> tuple[str, Truth] | None:
         """What an event is to the activating one, and whether it surely is; None if it does not matter."""
         event = events[other]
+        if event.step.name != self.target and self.reach is None and other not in acts:
+            return None
         shared = same_entity(events[at], event, self.by)
         truth = Truth(YES)
         if MAYBE in (event.happened, shared):
@@ -137,11 +144,11 @@ class Relation:
         return (_OTHER, truth) if self.reach is not None else None
 
     def _met(
-        self, events: Sequence[Event], acts: Mapping[int, Truth], at: int, *, friendly: bool
+        self, events: Sequence[Event], acts: Mapping[int, Truth], peers: Sequence[int], at: int, *, friendly: bool
     ) -> tuple[bool, int | None]:
         """Whether the target is there, and if not, the position of what stands in the way."""
         passed = 0
-        for other in self._scope(events, at):
+        for other in self._scope(peers, at):
             found = self._role(events, acts, at, other)
             if found is None:
                 continue
@@ -155,10 +162,10 @@ class Relation:
                 return False, other
         return False, None
 
-    def _why(self, events: Sequence[Event], acts: Mapping[int, Truth], at: int) -> Reason:
+    def _why(self, events: Sequence[Event], acts: Mapping[int, Truth], peers: Sequence[int], at: int) -> Reason:
         if acts[at].level == MAYBE:
             return acts[at].reason
-        roles = (self._role(events, acts, at, other) for other in self._scope(events, at))
+        roles = (self._role(events, acts, at, other) for other in self._scope(peers, at))
         return next((found[1].reason for found in roles if found and found[1].level == MAYBE), Reason.NO_RESULT)
 
     def _expected(self, event: Event) -> str:
@@ -179,11 +186,8 @@ class Relation:
         if stopped is not None:
             what = events[stopped].step
             return f"{what.name} {'again ' if self.alternate else ''}at step {what.step}"
-        others = [
-            e.step.step
-            for n, e in enumerate(events)
-            if e.step.name == self.target and n in set(self._scope(events, at))
-        ]
+        every = self._scope(range(len(events)), at)
+        others = [events[n].step.step for n in every if events[n].step.name == self.target]
         if others:
             return f"{self.target} only of another entity, at step {others[0]}"
         side = {"after": lambda n: n > here, "before": lambda n: n < here, "beside": lambda n: n != here}[self.side]
@@ -191,6 +195,18 @@ class Relation:
         if tried:
             return f"{self.target} at step {tried[0].step} did not succeed ({tried[0].status})"
         return f"no {self.target}{ {'after': ' afterwards', 'before': ' before', 'beside': ''}[self.side] }"
+
+
+def _peers(events: Sequence[Event], by: By) -> Callable[[Event], Sequence[int]]:
+    """Return a function that gives the positions of all calls that may share the entity of one, ascending."""
+    every = range(len(events))
+    if by is None:
+        return lambda event: every
+    groups: dict[Any, list[int]] = {event.entity: [] for event in events if event.known and event.entity is not None}
+    for at, event in enumerate(events):
+        for group in groups.values() if not event.known else [groups[event.entity]] if event.entity else ():
+            group.append(at)
+    return lambda event: groups.get(event.entity, ()) if event.known else every
 
 
 def forbid(

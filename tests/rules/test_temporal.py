@@ -71,7 +71,9 @@ class TestEntities:
         nameless = [call("check", {}), call("pay", {})]
         assert told(CHECKED, *nameless)[0][1] == "a successful check of the same invoice (the call names none) before"
         assert word(CHECKED, call("check", {"invoice": None}), call("pay", {"invoice": None})) == "violated"
+        assert word(CHECKED, call("check", {}), call("pay", None)) == "violated", "nobody's check is not its check"
         assert word(NotSuccession("check", "pay", by="invoice"), *nameless) == "held"
+        assert word(NotSuccession("check", "pay", by="invoice"), pay("A"), check("A")) == "held"
         assert word(NotCoExistence("check", "pay", by="invoice"), *nameless) == "held"
 
     def test_entities_are_equal_in_kind_and_value(self):
@@ -154,6 +156,7 @@ class TestWhere:
         assert reason(self.flag, check("A")) == lost
         assert reason(self.hold, check("A", result="all fine"), pay("A")) == lost
         assert reason(self.flag, check("A"), call("flag", {"invoice": "A"})) == lost, "held, or vacuous"
+        assert reason(self.flag, check("A", result="12")) == lost, "a bare number within text is no answer to a path"
         assert word(self.flag, check("A", result=json.dumps({"duplicate": True}))) == "violated", "JSON within text"
         assert word(self.flag, check("A", result=json.dumps({"duplicate": False}))) == "vacuous"
 
@@ -207,6 +210,8 @@ class TestWhere:
         rule = AlternateResponse("open", "close", where=Where("write"))
         steps = [call("open", {"write": True}), call("open", {"write": False}), call("close", {})]
         assert word(rule, *steps) == "held"
+        unread = [steps[0], call("open", None), call("close", {})]
+        assert reason(rule, *unread) == "the arguments of a call could not be read"
         assert told(AlternateResponse("open", "close"), *steps) == [
             [0, "a successful close before the next open", "open again at step 1"]
         ]
