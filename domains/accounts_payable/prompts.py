@@ -49,7 +49,7 @@ INTERPRETATION_SCHEMA: dict[str, Any] = {
 }
 
 
-def interpretation_prompt(request: str | None) -> str:
+def interpretation_prompt(request: str) -> str:
     """Return the question, with examples before it; none of their numbers is one of the domain's.
 
     Examples

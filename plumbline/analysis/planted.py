@@ -212,4 +212,4 @@ def _broken(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
     rows = verdicts.violations()
     order = {rule: place for place, rule in enumerate(verdicts.policy.ids)}
     found = rows.groupby("trial_id", sort=False)["rule"].unique()
-    return {trial: tuple(sorted(rules, key=order.__getitem__)) for trial, rules in found.items()}
+    return {str(trial): tuple(sorted(rules, key=order.__getitem__)) for trial, rules in found.items()}

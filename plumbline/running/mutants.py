@@ -115,7 +115,7 @@ class MutantAgent:
         maker = getattr(self.agent, "for_trial", None)
         return MutantAgent(maker(key), self.mutant) if maker is not None else self
 
-    def __call__(self, task: Task, toolbox: Toolbox, /) -> str:
+    def __call__(self, task: Task, toolbox: Toolbox, /) -> Any:
         """Do the task, with the fault."""
         scene = Scene(task, toolbox)
         return self.agent(task, _MutatedToolbox(scene, self.mutant.operator))  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ class Question:
     """
 
     system: str
-    prompt: Callable[[str | None], str]
+    prompt: Callable[[str], str]
     schema: Mapping[str, Any]
 
 
