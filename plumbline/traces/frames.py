@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,11 @@ __all__ = ["arrow_schema", "empty_steps", "steps_frame", "to_arrow", "to_frame",
 
 _PARTS = ("arm", "task_id", "perturbation", "variant", "repetition")
 _MOST = 1000
-_NEVER_MISSING = frozenset((str, int, bool, list, dict, tuple))
+_NEVER_MISSING = frozenset((str, int, bool, list, dict, tuple, NoneType))
+_NOTHING = frozenset((NoneType,))
+_TEXT = frozenset((str, NoneType))
+_STORED = {"string": _TEXT, "int64": frozenset((int, NoneType)), "float64": frozenset((int, float, NoneType))}
+"""Types that a column takes without another look."""
 
 
 def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
@@ -35,13 +40,11 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
 def to_frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
     """Return a pandas frame with pandas' default dtypes; integers that may be missing become ``Int64``."""
     frame = table.to_pandas(integer_object_nulls=True)
-    for column in columns:
-        if column.type == "int64":
-            frame[column.name] = frame[column.name].astype("int64" if column.required else "Int64")
-        elif column.type == "float64":
-            frame[column.name] = frame[column.name].astype("float64")
-        else:
-            frame[column.name] = frame[column.name].astype("str" if pd.__version__ >= "3" else object)
+    text = "str" if pd.__version__ >= "3" else object
+    for column, kind in zip(columns, frame.dtypes.tolist(), strict=True):
+        wanted: Any = {"string": text, "int64": "int64" if column.required else "Int64"}.get(column.type, column.type)
+        if kind != wanted:
+            frame[column.name] = frame[column.name].astype(wanted)
     return frame
 
 
@@ -177,7 +180,8 @@ def steps_frame(frame: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     if (bare := np.flatnonzero(((frame["kind"] == "tool_call") & frame["name"].isna()).to_numpy(dtype=bool))).size:
         _fail("steps", bare, frame["trial_id"], "name", frame["name"], lambda r: "A tool call needs the tool's name.")
     order = np.lexsort((frame["step"].to_numpy(), at))
-    frame, at = frame.iloc[order].reset_index(drop=True), at[order]
+    if (order[1:] < order[:-1]).any():
+        frame, at = frame.iloc[order].reset_index(drop=True), at[order]
     starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]) if len(at) else np.array([], dtype=np.int64)
     expected = np.arange(len(at)) - np.repeat(starts, np.diff(np.r_[starts, len(at)]))
     if (off := np.flatnonzero(frame["step"].to_numpy() != expected)).size:
@@ -214,26 +218,38 @@ def _known(frame: pd.DataFrame, columns: Sequence[Column], table: str, *, needed
 
 def _typed(frame: pd.DataFrame, columns: Sequence[Column], table: str) -> pd.DataFrame:
     ids = frame["trial_id"]
-    made = {}
-    for column in columns:
+    made = []
+    for column, field in zip(columns, schema := arrow_schema(columns), strict=True):
         values = frame[column.name].tolist() if column.name in frame else [None] * len(frame)
-        values = [v if v.__class__ in _NEVER_MISSING or not _missing(v) else None for v in values]
-        if column.json:
+        kinds = set(map(type, values))
+        if not kinds <= _NEVER_MISSING:
+            values = [v if v.__class__ in _NEVER_MISSING or not _missing(v) else None for v in values]
+            kinds = set(map(type, values))
+        if column.json and kinds != _NOTHING:
             values = _json(values, column, table, ids)
-        if column.required and (gone := [i for i, v in enumerate(values) if v is None]):
+            kinds = set(map(type, values))
+        if column.required and NoneType in kinds:
+            gone = [i for i, v in enumerate(values) if v is None]
             _fail(table, gone, ids, column.name, values, lambda r: "This column may not be empty.")
-        if column.words and (odd := [i for i, v in enumerate(values) if v is not None and v not in column.words]):
+        if column.words and not (kinds <= _TEXT and set(values) <= {*column.words, None}):
+            odd = [i for i, v in enumerate(values) if v is not None and v not in column.words]
             allowed = ", ".join(column.words)
-            _fail(table, odd, ids, column.name, values, lambda r, a=allowed: f"Allowed: {a}.")
-        made[column.name] = _array(values, column, table, ids)
-    return to_frame(pa.Table.from_arrays(list(made.values()), schema=arrow_schema(columns)), columns)
+            if odd:
+                _fail(table, odd, ids, column.name, values, lambda r, a=allowed: f"Allowed: {a}.")
+        if not kinds <= _STORED[column.type]:
+            values = _numbers_and_text(values, column, table, ids)
+        made.append(pa.array(values, type=field.type))
+    return to_frame(pa.Table.from_arrays(made, schema=schema), columns)
 
 
 def _missing(value: Any) -> bool:
+    if value.__class__ is float:
+        return bool(value != value)
     return not isinstance(value, list | dict | tuple) and bool(pd.isna(value))
 
 
-def _array(values: list[Any], column: Column, table: str, ids: Any) -> pa.Array:
+def _numbers_and_text(values: list[Any], column: Column, table: str, ids: Any) -> list[Any]:
+    """Return values of unusual types as their column stores them."""
     wanted: dict[str, tuple[type, ...]] = {
         "string": (str,),
         "int64": (int, np.integer),
@@ -250,7 +266,7 @@ def _array(values: list[Any], column: Column, table: str, ids: Any) -> pa.Array:
     ]
     if odd:
         _fail(table, odd, ids, column.name, values, lambda r: f"This column holds {column.type} values.")
-    return pa.array(values, type=arrow_schema([column]).field(0).type)
+    return values
 
 
 def _json(values: list[Any], column: Column, table: str, ids: Any) -> list[str | None]:
