@@ -128,4 +128,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _exact = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_unique)
-_scan: Callable[[str, int], tuple[Any, int]] = _exact.scan_once
+_scan: Callable[[str, int], tuple[Any, int]] = _exact.scan_once  # type: ignore[attr-defined]

@@ -24,8 +24,8 @@ __all__ = ["read_arguments", "read_result", "read_text"]
 _DEEPEST_NESTING = 200
 _DEEPEST_ENCODING = 8
 _LONGEST_LITERAL = 1_000_000
-_DOUBTFUL = re.compile(r"\\u|[^\x00-\x7f]|\d[eE][+-]?\d{3}|\d{300}")
-"""Parsed text that matches may hold a lone surrogate or a number too long to store; all other text cannot."""
+_LONG_NUMBER = re.compile(r"\d(?:[eE][+-]?\d{3}|\d{299})")
+"""ASCII text without ``\\u`` that does not match holds neither a lone surrogate nor a number too long to store."""
 _WORDS = re.compile(r"\b(?:NaN|Infinity)\b")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 """Strings, closed or cut off, and brackets outside them; linear, whatever stands in the text."""
@@ -179,7 +179,7 @@ def _open(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    if text.count("{") + text.count("[") <= _DEEPEST_NESTING:
+    if len(text) <= _DEEPEST_NESTING or text.count("{") + text.count("[") <= _DEEPEST_NESTING:
         return 0
     depth = deepest = 0
     for token in _BRACKETS.findall(text):
@@ -239,7 +239,7 @@ def _checked(value: object) -> Any:
 
 
 def _writable(value: Any, text: str) -> bool:
-    if not _DOUBTFUL.search(text):
+    if text.isascii() and "\\u" not in text and not _LONG_NUMBER.search(text):
         return True
     try:
         canonical_json(value)
