@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType
 from typing import Any
@@ -20,7 +21,7 @@ from plumbline.base.errors import (
 )
 from plumbline.base.schema import KEYS, STEPS, TRIALS, Column, trial_id
 
-__all__ = ["arrow_schema", "empty_steps", "steps_frame", "to_arrow", "to_frame", "trials_frame"]
+__all__ = ["arrow_schema", "empty_steps", "listed", "steps_frame", "to_arrow", "to_frame", "trials_frame"]
 
 _PARTS = ("arm", "task_id", "perturbation", "variant", "repetition")
 _MOST = 1000
@@ -53,10 +54,17 @@ def to_arrow(frame: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
     schema = arrow_schema(columns)
     arrays = []
     for column, field in zip(columns, schema, strict=True):
-        values = frame[column.name]
-        listed = [None if missing else value for value, missing in zip(values.tolist(), values.isna(), strict=True)]
-        arrays.append(pa.array(listed, type=field.type))
+        arrays.append(pa.array(listed(frame[column.name]), type=field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def listed(values: pd.Series) -> list[Any]:
+    """Return the values of a column, None where they are missing."""
+    missing = values.isna().to_numpy()
+    if missing.all():
+        return [None] * len(values)
+    found: list[Any] = values.tolist()
+    return [None if gone else value for value, gone in zip(found, missing, strict=True)] if missing.any() else found
 
 
 def trials_frame(frame: pd.DataFrame, run_id: str) -> pd.DataFrame:
@@ -124,6 +132,9 @@ def trials_frame(frame: pd.DataFrame, run_id: str) -> pd.DataFrame:
             lambda r: f"It also stands on row {first[frame['trial_id'][r]]}; give each execution its own repetition.",
         )
         raise DuplicateTrialError(f"{twice.size} trial ids stand more than once in trials", failures)
+    rows = list(zip(*(frame[name].tolist() for name in _PARTS), strict=True))
+    if all(one <= two for one, two in itertools.pairwise(rows)):
+        return frame
     return frame.sort_values(list(_PARTS), kind="stable", ignore_index=True)
 
 
@@ -173,7 +184,10 @@ def steps_frame(frame: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
                 )
         frame[key] = owner
     if "step" not in frame:
-        frame["step"] = frame.groupby("trial_id", sort=False).cumcount()
+        order = np.argsort(at, kind="stable")
+        numbers = np.empty(len(at), np.int64)
+        numbers[order] = _counted(at[order])
+        frame["step"] = numbers
     if "status" not in frame:
         frame["status"] = "ok"
     frame = _typed(frame, STEPS, "steps")
@@ -182,8 +196,7 @@ def steps_frame(frame: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     order = np.lexsort((frame["step"].to_numpy(), at))
     if (order[1:] < order[:-1]).any():
         frame, at = frame.iloc[order].reset_index(drop=True), at[order]
-    starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]) if len(at) else np.array([], dtype=np.int64)
-    expected = np.arange(len(at)) - np.repeat(starts, np.diff(np.r_[starts, len(at)]))
+    expected = _counted(at)
     if (off := np.flatnonzero(frame["step"].to_numpy() != expected)).size:
         _fail(
             "steps",
@@ -199,6 +212,12 @@ def steps_frame(frame: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
 def empty_steps() -> pd.DataFrame:
     """Return a steps frame without rows."""
     return to_frame(arrow_schema(STEPS).empty_table(), STEPS)
+
+
+def _counted(owners: np.ndarray) -> np.ndarray:
+    """Return 0, 1, 2, … within each stretch of equal owners."""
+    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]]) if len(owners) else np.array([], dtype=np.int64)
+    return np.arange(len(owners)) - np.repeat(starts, np.diff(np.r_[starts, len(owners)]))
 
 
 def _id(parts: tuple[Any, ...]) -> str | None:
@@ -220,7 +239,7 @@ def _typed(frame: pd.DataFrame, columns: Sequence[Column], table: str) -> pd.Dat
     ids = frame["trial_id"]
     made = []
     for column, field in zip(columns, schema := arrow_schema(columns), strict=True):
-        values = frame[column.name].tolist() if column.name in frame else [None] * len(frame)
+        values = _values(frame, column.name)
         kinds = set(map(type, values))
         if not kinds <= _NEVER_MISSING:
             values = [v if v.__class__ in _NEVER_MISSING or not _missing(v) else None for v in values]
@@ -240,6 +259,13 @@ def _typed(frame: pd.DataFrame, columns: Sequence[Column], table: str) -> pd.Dat
             values = _numbers_and_text(values, column, table, ids)
         made.append(pa.array(values, type=field.type))
     return to_frame(pa.Table.from_arrays(made, schema=schema), columns)
+
+
+def _values(frame: pd.DataFrame, name: str) -> list[Any]:
+    if name not in frame:
+        return [None] * len(frame)
+    values = frame[name]
+    return values.tolist() if values.dtype == object else listed(values)
 
 
 def _missing(value: Any) -> bool:
