@@ -29,6 +29,8 @@ _LONG_NUMBER = re.compile(r"\d(?:[eE][+-]?\d{3}|\d{299})")
 _WORDS = re.compile(r"\b(?:NaN|Infinity)\b")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 """Strings, closed or cut off, and brackets outside them; linear, whatever stands in the text."""
+_AS_IT_IS = (NotRecorded, Unreadable)
+_READ = (dict, Unreadable)
 _NO_ARGUMENTS: tuple[str, ...] = ("", "null")
 
 
@@ -56,10 +58,11 @@ def read_arguments(found: object) -> Any:
     >>> read_arguments('{"path":"a.txt"}{"path":"b.txt"}').reason
     'two values'
     """
-    if isinstance(found, NotRecorded | Unreadable):
-        return found
-    if found is None:
-        return {}
+    if found.__class__ is not str:
+        if isinstance(found, _AS_IT_IS):
+            return found
+        if found is None:
+            return {}
     if isinstance(found, bytes):
         try:
             return read_arguments(found.decode("utf-8"))
@@ -67,7 +70,7 @@ def read_arguments(found: object) -> Any:
             return Unreadable(found.decode("utf-8", "backslashreplace"), "not UTF-8")
     if isinstance(found, str):
         value = _decoded(found)
-        if isinstance(value, Unreadable | dict):
+        if isinstance(value, _READ):
             return value
         return Unreadable(_kept(found), "not an object")
     return _checked(found) if isinstance(found, Mapping) else Unreadable(_shown(found), "not an object")
@@ -91,10 +94,8 @@ def read_result(found: object) -> Any:
     >>> read_result('{"total": 4500.10}'), read_result("12.50")
     ({'total': Decimal('4500.10')}, '12.50')
     """
-    if found is None or isinstance(found, NotRecorded | Unreadable):
-        return found
     if not isinstance(found, str):
-        return _checked(found)
+        return found if found is None or isinstance(found, _AS_IT_IS) else _checked(found)
     if found.lstrip()[:1] in ("{", "[") and _depth(found) <= _DEEPEST_NESTING:
         try:
             value = parse_json(found)
