@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 __all__ = ["canonical_json", "parse_json"]
 
 _LONGEST = 400
+_TEXTS = frozenset((str,))
 _quoted = json.encoder.encode_basestring
 """As the encoder below writes text: quoted, escaped only where JSON must be."""
 _plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -49,6 +50,8 @@ def canonical_json(value: Any) -> str:
     '{"a":4500.00,"b":1}'
     """
     text = _encode(value)
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -62,10 +65,14 @@ def _encode(value: Any) -> str:
         return _quoted(value)
     if kind is int:
         return int.__repr__(value)
-    if kind is dict and all(key.__class__ is str for key in value):
+    if kind is dict and _TEXTS.issuperset(map(type, value)):
         return "{" + ",".join([f"{_quoted(key)}:{_encode(value[key])}" for key in sorted(value)]) + "}"
     if kind is list:
         return "[" + ",".join(map(_encode, value)) + "]"
+    if kind is bool:
+        return "true" if value else "false"
+    if value is None:
+        return "null"
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError(f"{value} is not a JSON number")
@@ -82,7 +89,7 @@ def _encode(value: Any) -> str:
         return "[" + ",".join(map(_encode, value)) + "]"
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not a JSON number")
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, int | float | str):
         return _plain.encode(value)
     raise TypeError(f"{type(value).__name__} cannot be stored as JSON")
 
@@ -100,7 +107,11 @@ def parse_json(text: str) -> Any:
     >>> parse_json('{"amount":4500.10}')
     {'amount': Decimal('4500.10')}
     """
-    return _exact.decode(text)
+    try:  # most text is one value without a space around it
+        value, end = _scan(text, 0)
+    except StopIteration:
+        return _exact.decode(text)
+    return value if end == len(text) else _exact.decode(text)
 
 
 def _refuse(name: str) -> Any:
@@ -117,3 +128,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _exact = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_unique)
+_scan: Callable[[str, int], tuple[Any, int]] = _exact.scan_once  # type: ignore[attr-defined]

@@ -24,11 +24,13 @@ __all__ = ["read_arguments", "read_result", "read_text"]
 _DEEPEST_NESTING = 200
 _DEEPEST_ENCODING = 8
 _LONGEST_LITERAL = 1_000_000
-_DOUBTFUL = re.compile(r"\\u|[^\x00-\x7f]|\d[eE][+-]?\d{3}|\d{300}")
-"""Parsed text that matches may hold a lone surrogate or a number too long to store; all other text cannot."""
+_LONG_NUMBER = re.compile(r"\d(?:[eE][+-]?\d{3}|\d{299})")
+"""ASCII text without ``\\u`` that does not match holds neither a lone surrogate nor a number too long to store."""
 _WORDS = re.compile(r"\b(?:NaN|Infinity)\b")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 """Strings, closed or cut off, and brackets outside them; linear, whatever stands in the text."""
+_AS_IT_IS = (NotRecorded, Unreadable)
+_READ = (dict, Unreadable)
 _NO_ARGUMENTS: tuple[str, ...] = ("", "null")
 
 
@@ -56,10 +58,11 @@ def read_arguments(found: object) -> Any:
     >>> read_arguments('{"path":"a.txt"}{"path":"b.txt"}').reason
     'two values'
     """
-    if isinstance(found, NotRecorded | Unreadable):
-        return found
-    if found is None:
-        return {}
+    if found.__class__ is not str:
+        if isinstance(found, _AS_IT_IS):
+            return found
+        if found is None:
+            return {}
     if isinstance(found, bytes):
         try:
             return read_arguments(found.decode("utf-8"))
@@ -67,7 +70,7 @@ def read_arguments(found: object) -> Any:
             return Unreadable(found.decode("utf-8", "backslashreplace"), "not UTF-8")
     if isinstance(found, str):
         value = _decoded(found)
-        if isinstance(value, Unreadable | dict):
+        if isinstance(value, _READ):
             return value
         return Unreadable(_kept(found), "not an object")
     return _checked(found) if isinstance(found, Mapping) else Unreadable(_shown(found), "not an object")
@@ -91,10 +94,8 @@ def read_result(found: object) -> Any:
     >>> read_result('{"total": 4500.10}'), read_result("12.50")
     ({'total': Decimal('4500.10')}, '12.50')
     """
-    if found is None or isinstance(found, NotRecorded | Unreadable):
-        return found
     if not isinstance(found, str):
-        return _checked(found)
+        return found if found is None or isinstance(found, _AS_IT_IS) else _checked(found)
     if found.lstrip()[:1] in ("{", "[") and _depth(found) <= _DEEPEST_NESTING:
         try:
             value = parse_json(found)
@@ -179,7 +180,7 @@ def _open(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    if text.count("{") + text.count("[") <= _DEEPEST_NESTING:
+    if len(text) <= _DEEPEST_NESTING or text.count("{") + text.count("[") <= _DEEPEST_NESTING:
         return 0
     depth = deepest = 0
     for token in _BRACKETS.findall(text):
@@ -239,7 +240,7 @@ def _checked(value: object) -> Any:
 
 
 def _writable(value: Any, text: str) -> bool:
-    if not _DOUBTFUL.search(text):
+    if text.isascii() and "\\u" not in text and not _LONG_NUMBER.search(text):
         return True
     try:
         canonical_json(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import pandas as pd
@@ -32,6 +33,7 @@ _STEP = (
     "tokens_out",
     "unread",
 )
+_texts_of = attrgetter(*_TEXTS)
 _TRIAL_TEXTS = ("error", "prompt", "final_output", "model", "started_at")
 _TRIAL_VALUES = ("status", "exposure", "provenance", "tokens_in", "tokens_out", "cost_usd", "latency_ms")
 
@@ -134,8 +136,8 @@ def _step(step: StepDraft, name: str, careful: bool) -> tuple[Any, ...]:
     arguments = _value(step.arguments, "arguments", unread, careful)  # last, so that it stands first in `unread`
     return (
         name, step.kind, _text(step.name), arguments, result, step.status, step.group,
-        *(_text(getattr(step, column)) for column in _TEXTS), step.tokens_in, step.tokens_out,
-        _text("\n".join(unread)) if unread else None,
+        *[text if text is None or text.isascii() else _text(text) for text in _texts_of(step)],
+        step.tokens_in, step.tokens_out, _text("\n".join(unread)) if unread else None,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import NotFoundError, ParameterError
+from plumbline.base.schema import trial_id
 from plumbline.exchange.drafts import TrialDraft
 
 __all__ = ["Label", "LabelRules", "Labelled", "Numbering", "label_rules", "labelled"]
@@ -82,10 +84,10 @@ def label_rules(
 
 @dataclass
 class Numbering:
-    """Which repetitions are taken, by whom, and which number each cell goes on with; rows of a table that were used."""
+    """Which repetitions are taken, by whom, and which number each cell goes on with; names are kept as digests."""
 
-    taken: dict[tuple[Any, ...], str] = field(default_factory=dict)
-    following: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    taken: dict[bytes, str] = field(default_factory=dict)
+    following: dict[bytes, int] = field(default_factory=dict)
 
 
 def labelled(drafts: Sequence[TrialDraft], rules: LabelRules, *, numbering: Numbering | None = None) -> list[Labelled]:
@@ -148,6 +150,8 @@ def _plain(name: str, value: Any, draft: TrialDraft) -> str:
         value = str(value)
     if not isinstance(value, str) or not value:
         raise ParameterError(f"{draft.source}: {name} must be text that is not empty; found {value!r}")
+    if value.__class__ is str and value.isascii() and "/" not in value:
+        return value
     value = value.encode("utf-8", "backslashreplace").decode()
     return value.replace("/", "%2F")  # '/' separates the parts of a trial's id
 
@@ -178,24 +182,31 @@ def _numbered(drafts: Sequence[TrialDraft], found: Sequence[dict[str, Any]], num
     for draft, row, cell in zip(drafts, found, cells, strict=True):
         if row["repetition"] is None:
             continue
-        key = (*cell, row["repetition"])
+        name = trial_id(*cell, row["repetition"])
+        key = _digest(name)
         if key in taken:
             raise ParameterError(
-                f"{draft.source} and {taken[key]} are both {'/'.join(map(str, key))}; give each execution its own "
-                "repetition, arm, task or perturbation"
+                f"{draft.source} and {taken[key]} are both {name}; give each execution its own repetition, arm, task "
+                "or perturbation"
             )
         taken[key] = draft.source
     made = []
     for draft, row, cell in zip(drafts, found, cells, strict=True):
         number = row["repetition"]
         if number is None:
-            number = following.get(cell, 0)
-            while (*cell, number) in taken:
+            of_cell = _digest("/".join(cell))
+            number = following.get(of_cell, 0)
+            while (key := _digest(trial_id(*cell, number))) in taken:
                 number += 1
-            taken[(*cell, number)] = draft.source
-            following[cell] = number + 1
+            taken[key] = draft.source
+            following[of_cell] = number + 1
         made.append(Labelled(**(row | {"repetition": number})))
     return made
+
+
+def _digest(name: str) -> bytes:
+    """Return what stands for a name where many are held: no two names have been found that share it."""
+    return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
 
 def _table(path: Path) -> dict[str, Mapping[str, str]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from plumbline.base.errors import ParameterError
 from plumbline.exchange.api import judge
@@ -19,6 +23,8 @@ from plumbline.exchange.source import Source, open_source
 from plumbline.traces import Recording
 
 __all__ = ["read_pieces"]
+
+_PENDING = 1 << 12
 
 
 def read_pieces(
@@ -38,7 +44,7 @@ def read_pieces(
     """Read OTLP JSON lines of any size as recordings of whole trials, one after the other.
 
     The file is read twice: first only to see on which line each trace ends, then to read it. What is held is one piece,
-    the spans of traces that have not ended, and the ids of traces.
+    the spans of traces that have not ended, and of each trace a digest and which trial it is.
 
     Parameters
     ----------
@@ -92,23 +98,77 @@ def read_pieces(
 
 
 def _drafts(source: Source, reader: Reader, trials: int) -> Iterator[list[TrialDraft]]:
-    last = _last_lines(source)
-    due: dict[int, list[str]] = {}
-    for trace, line in last.items():
-        due.setdefault(line, []).append(trace)
+    ends = _Ends(source)
     open_traces: dict[str, list[Span]] = {}
     ready: list[TrialDraft] = []
+
+    def closed(ending: Iterable[str]) -> Iterator[TrialDraft]:
+        for trace in sorted(ending, key=lambda one: open_traces[one][0].place):
+            yield from otlp.trials(open_traces.pop(trace), reader, name=source.name, whole_only=False)
+
     for line, spans in otlp.spans_by_line(source):
+        if line > ends.line:  # the file grew since it was read first
+            break
         for span in spans:
             open_traces.setdefault(span.trace_id, []).append(span)
-        for trace in due.get(line, ()):
-            ready += otlp.trials(open_traces.pop(trace), reader, name=source.name, whole_only=False)
+        for draft in closed(trace for trace in {span.trace_id for span in spans} if ends.of(trace) <= line):
+            ready.append(draft)
             if len(ready) >= trials:
                 yield ready
                 ready = []
+    for draft in closed(list(open_traces)):
+        ready.append(draft)
+        if len(ready) >= trials:
+            yield ready
+            ready = []
     if ready:
         yield ready
 
 
-def _last_lines(source: Source) -> dict[str, int]:
-    return {span.trace_id: line for line, spans in otlp.spans_by_line(source) for span in spans}
+class _Ends:
+    """On which line each trace ends, in sixteen bytes a trace.
+
+    Ids are kept as digests of eight bytes. Where two ids had one digest, both would be held until the later of their
+    lines, or until the file ends: that takes memory, and changes no trial.
+
+    Parameters
+    ----------
+    source : Source
+        JSON lines, read to their end.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._ids = self._lines = np.empty(0, np.uint64)
+        self.line = 0
+        ids, lines = array("Q"), array("Q")
+        last = None
+        for line, spans in otlp.spans_by_line(source):
+            self.line = line
+            for trace in {span.trace_id: None for span in spans}:
+                if trace == last:
+                    lines[-1] = line
+                    continue
+                if len(ids) >= max(_PENDING, len(self._ids)):
+                    self._keep(ids, lines)
+                    ids, lines = array("Q"), array("Q")
+                ids.append(_digest(trace))
+                lines.append(line)
+                last = trace
+        self._keep(ids, lines)
+
+    def of(self, trace: str) -> int:
+        """Return the last line of a trace."""
+        wanted = np.uint64(_digest(trace))
+        at = int(np.searchsorted(self._ids, wanted))
+        return int(self._lines[at]) if at < len(self._ids) and self._ids[at] == wanted else self.line
+
+    def _keep(self, ids: array[int], lines: array[int]) -> None:
+        """Add what was read to what is known: of each id the last line."""
+        every = np.concatenate([np.frombuffer(ids, np.uint64)[::-1], self._ids])
+        at = np.concatenate([np.frombuffer(lines, np.uint64)[::-1], self._lines])
+        self._ids, first = np.unique(every, return_index=True)
+        self._lines = at[first]
+
+
+def _digest(trace: str) -> int:
+    return int.from_bytes(hashlib.blake2b(trace.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,15 @@ from plumbline.base.errors import (
 )
 from plumbline.base.schema import KEYS, STEPS, TRIALS, Column, trial_id
 
-__all__ = ["arrow_schema", "empty_steps", "steps_frame", "to_arrow", "to_frame", "trials_frame"]
+__all__ = ["arrow_schema", "empty_steps", "listed", "steps_frame", "to_arrow", "to_frame", "trials_frame"]
 
 _PARTS = ("arm", "task_id", "perturbation", "variant", "repetition")
 _MOST = 1000
-_NEVER_MISSING = frozenset((str, int, bool, list, dict, tuple))
+_NEVER_MISSING = frozenset((str, int, bool, list, dict, tuple, NoneType))
+_NOTHING = frozenset((NoneType,))
+_TEXT = frozenset((str, NoneType))
+_STORED = {"string": _TEXT, "int64": frozenset((int, NoneType)), "float64": frozenset((int, float, NoneType))}
+"""Types that a column takes without another look."""
 
 
 def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
@@ -35,13 +41,11 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
 def to_frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
     """Return a pandas frame with pandas' default dtypes; integers that may be missing become ``Int64``."""
     frame = table.to_pandas(integer_object_nulls=True)
-    for column in columns:
-        if column.type == "int64":
-            frame[column.name] = frame[column.name].astype("int64" if column.required else "Int64")
-        elif column.type == "float64":
-            frame[column.name] = frame[column.name].astype("float64")
-        else:
-            frame[column.name] = frame[column.name].astype("str" if pd.__version__ >= "3" else object)
+    text = "str" if pd.__version__ >= "3" else object
+    for column, kind in zip(columns, frame.dtypes.tolist(), strict=True):
+        wanted: Any = {"string": text, "int64": "int64" if column.required else "Int64"}.get(column.type, column.type)
+        if kind != wanted:
+            frame[column.name] = frame[column.name].astype(wanted)
     return frame
 
 
@@ -50,10 +54,17 @@ def to_arrow(frame: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
     schema = arrow_schema(columns)
     arrays = []
     for column, field in zip(columns, schema, strict=True):
-        values = frame[column.name]
-        listed = [None if missing else value for value, missing in zip(values.tolist(), values.isna(), strict=True)]
-        arrays.append(pa.array(listed, type=field.type))
+        arrays.append(pa.array(listed(frame[column.name]), type=field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def listed(values: pd.Series) -> list[Any]:
+    """Return the values of a column, None where they are missing."""
+    missing = values.isna().to_numpy()
+    if missing.all():
+        return [None] * len(values)
+    found: list[Any] = values.tolist()
+    return [None if gone else value for value, gone in zip(found, missing, strict=True)] if missing.any() else found
 
 
 def trials_frame(frame: pd.DataFrame, run_id: str) -> pd.DataFrame:
@@ -121,6 +132,9 @@ def trials_frame(frame: pd.DataFrame, run_id: str) -> pd.DataFrame:
             lambda r: f"It also stands on row {first[frame['trial_id'][r]]}; give each execution its own repetition.",
         )
         raise DuplicateTrialError(f"{twice.size} trial ids stand more than once in trials", failures)
+    rows = list(zip(*(frame[name].tolist() for name in _PARTS), strict=True))
+    if all(one <= two for one, two in itertools.pairwise(rows)):
+        return frame
     return frame.sort_values(list(_PARTS), kind="stable", ignore_index=True)
 
 
@@ -170,16 +184,19 @@ def steps_frame(frame: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
                 )
         frame[key] = owner
     if "step" not in frame:
-        frame["step"] = frame.groupby("trial_id", sort=False).cumcount()
+        order = np.argsort(at, kind="stable")
+        numbers = np.empty(len(at), np.int64)
+        numbers[order] = _counted(at[order])
+        frame["step"] = numbers
     if "status" not in frame:
         frame["status"] = "ok"
     frame = _typed(frame, STEPS, "steps")
     if (bare := np.flatnonzero(((frame["kind"] == "tool_call") & frame["name"].isna()).to_numpy(dtype=bool))).size:
         _fail("steps", bare, frame["trial_id"], "name", frame["name"], lambda r: "A tool call needs the tool's name.")
     order = np.lexsort((frame["step"].to_numpy(), at))
-    frame, at = frame.iloc[order].reset_index(drop=True), at[order]
-    starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]) if len(at) else np.array([], dtype=np.int64)
-    expected = np.arange(len(at)) - np.repeat(starts, np.diff(np.r_[starts, len(at)]))
+    if (order[1:] < order[:-1]).any():
+        frame, at = frame.iloc[order].reset_index(drop=True), at[order]
+    expected = _counted(at)
     if (off := np.flatnonzero(frame["step"].to_numpy() != expected)).size:
         _fail(
             "steps",
@@ -195,6 +212,12 @@ def steps_frame(frame: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
 def empty_steps() -> pd.DataFrame:
     """Return a steps frame without rows."""
     return to_frame(arrow_schema(STEPS).empty_table(), STEPS)
+
+
+def _counted(owners: np.ndarray) -> np.ndarray:
+    """Return 0, 1, 2, … within each stretch of equal owners."""
+    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]]) if len(owners) else np.array([], dtype=np.int64)
+    return np.arange(len(owners)) - np.repeat(starts, np.diff(np.r_[starts, len(owners)]))
 
 
 def _id(parts: tuple[Any, ...]) -> str | None:
@@ -214,26 +237,45 @@ def _known(frame: pd.DataFrame, columns: Sequence[Column], table: str, *, needed
 
 def _typed(frame: pd.DataFrame, columns: Sequence[Column], table: str) -> pd.DataFrame:
     ids = frame["trial_id"]
-    made = {}
-    for column in columns:
-        values = frame[column.name].tolist() if column.name in frame else [None] * len(frame)
-        values = [v if v.__class__ in _NEVER_MISSING or not _missing(v) else None for v in values]
-        if column.json:
+    made = []
+    for column, field in zip(columns, schema := arrow_schema(columns), strict=True):
+        values = _values(frame, column.name)
+        kinds = set(map(type, values))
+        if not kinds <= _NEVER_MISSING:
+            values = [v if v.__class__ in _NEVER_MISSING or not _missing(v) else None for v in values]
+            kinds = set(map(type, values))
+        if column.json and kinds != _NOTHING:
             values = _json(values, column, table, ids)
-        if column.required and (gone := [i for i, v in enumerate(values) if v is None]):
+            kinds = set(map(type, values))
+        if column.required and NoneType in kinds:
+            gone = [i for i, v in enumerate(values) if v is None]
             _fail(table, gone, ids, column.name, values, lambda r: "This column may not be empty.")
-        if column.words and (odd := [i for i, v in enumerate(values) if v is not None and v not in column.words]):
+        if column.words and not (kinds <= _TEXT and set(values) <= {*column.words, None}):
+            odd = [i for i, v in enumerate(values) if v is not None and v not in column.words]
             allowed = ", ".join(column.words)
-            _fail(table, odd, ids, column.name, values, lambda r, a=allowed: f"Allowed: {a}.")
-        made[column.name] = _array(values, column, table, ids)
-    return to_frame(pa.Table.from_arrays(list(made.values()), schema=arrow_schema(columns)), columns)
+            if odd:
+                _fail(table, odd, ids, column.name, values, lambda r, a=allowed: f"Allowed: {a}.")
+        if not kinds <= _STORED[column.type]:
+            values = _numbers_and_text(values, column, table, ids)
+        made.append(pa.array(values, type=field.type))
+    return to_frame(pa.Table.from_arrays(made, schema=schema), columns)
+
+
+def _values(frame: pd.DataFrame, name: str) -> list[Any]:
+    if name not in frame:
+        return [None] * len(frame)
+    values = frame[name]
+    return values.tolist() if values.dtype == object else listed(values)
 
 
 def _missing(value: Any) -> bool:
+    if value.__class__ is float:
+        return bool(value != value)
     return not isinstance(value, list | dict | tuple) and bool(pd.isna(value))
 
 
-def _array(values: list[Any], column: Column, table: str, ids: Any) -> pa.Array:
+def _numbers_and_text(values: list[Any], column: Column, table: str, ids: Any) -> list[Any]:
+    """Return values of unusual types as their column stores them."""
     wanted: dict[str, tuple[type, ...]] = {
         "string": (str,),
         "int64": (int, np.integer),
@@ -250,7 +292,7 @@ def _array(values: list[Any], column: Column, table: str, ids: Any) -> pa.Array:
     ]
     if odd:
         _fail(table, odd, ids, column.name, values, lambda r: f"This column holds {column.type} values.")
-    return pa.array(values, type=arrow_schema([column]).field(0).type)
+    return values
 
 
 def _json(values: list[Any], column: Column, table: str, ids: Any) -> list[str | None]:

@@ -1,4 +1,7 @@
-"""P11: reading traces against the least that any reader must do; memory in pieces; how much the receiver takes in."""
+"""P11: reading traces and runs against the least that any reader must do; memory in pieces; what the receiver takes in.
+
+``python -m tests.bench.exchange_large`` reads a file of a gigabyte; it is run by hand.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,57 @@ def flatten(data: bytes) -> list[dict[str, Any]]:
                     row = {a["key"]: next(iter(a["value"].values())) for a in span["attributes"]}
                     rows.append(row | {"trace": span["traceId"], "span": span["spanId"], "name": span["name"]})
     return rows
+
+
+def conversations(count: int) -> list[str]:
+    """One OpenAI conversation a line, all of one shape."""
+    lines = []
+    for number in range(count):
+        messages: list[dict[str, Any]] = [{"role": "user", "content": f"Pay invoice {number}"}]
+        for step in range(SPANS_A_TRACE // 2):
+            call = {"name": f"tool_{step}", "arguments": json.dumps({"id": f"A-{number}", "n": step})}
+            asked = [{"id": f"c{step}", "type": "function", "function": call}]
+            messages.append({"role": "assistant", "content": None, "tool_calls": asked})
+            messages.append({"role": "tool", "tool_call_id": f"c{step}", "content": '{"ok": true}'})
+        lines.append(
+            json.dumps({"task": f"t{number}", "messages": [*messages, {"role": "assistant", "content": "Paid"}]})
+        )
+    return lines
+
+
+def json_lines_ratio(count: int, rounds: int) -> float:
+    """Return the time of ``read_traces`` over that of ``pyarrow.json.read_json``, of one file of conversations."""
+    from pyarrow.json import read_json
+
+    from plumbline.exchange import read_traces
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "conversations.jsonl"
+        path.write_text("\n".join(conversations(count)) + "\n")
+        assert len(read_traces(path, format="openai").trials) == read_json(path).num_rows == count
+        return _ratio(lambda: read_traces(path, format="openai"), lambda: read_json(path), rounds)
+
+
+def run_folder_ratio(count: int, rounds: int) -> float:
+    """Return the time of ``read_run``, which verifies every row, over that of pyarrow reading the same tables."""
+    import pyarrow as pa
+
+    import plumbline as plumb
+    from plumbline.exchange import read_traces
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        read_traces("\n".join(traces(count)).encode()).save(path)
+
+        def alone() -> list[Any]:
+            tables = []
+            for file in sorted(path.glob("*.arrow")):
+                with pa.memory_map(str(file)) as source:
+                    tables.append(pa.ipc.open_file(source).read_all())
+            return tables
+
+        assert [len(plumb.read_run(path).steps), count] == [table.num_rows for table in alone()]
+        return _ratio(lambda: plumb.read_run(path), alone, rounds)
 
 
 def _ratio(one: Any, other: Any, rounds: int) -> float:
@@ -106,7 +160,7 @@ def receive_rate(seconds: float) -> tuple[float, int, int]:
 
 
 def bench(rounds: int = 5, *, tiny: bool = False) -> list[dict]:
-    """Return ratios to orjson plus flatten, of peak memory for ten times the file, and of spans taken in."""
+    """Return ratios to orjson plus flatten and to pyarrow, of peak memory for ten times the file, of spans taken in."""
     from plumbline.exchange import read_traces
 
     few = traces(20 if tiny else 200)
@@ -118,6 +172,10 @@ def bench(rounds: int = 5, *, tiny: bool = False) -> list[dict]:
          "ratio": _ratio(lambda: read_traces(data), lambda: flatten(data), 1 if tiny else rounds)},
         {"id": "P11", "what": "peak memory of read_pieces, ten times the file / the file", "better": "<=", "goal": 2.0,
          "ratio": _peak(traces(400 if tiny else 4000)) / _peak(traces(40 if tiny else 400))},
+        {"id": "P11", "what": "read_traces of OpenAI JSON lines / pyarrow.json.read_json", "better": "<=", "goal": 2.0,
+         "ratio": json_lines_ratio(20 if tiny else 400, 1 if tiny else rounds)},
+        {"id": "P11", "what": "read_run of a run folder, verified / pyarrow reading its tables", "better": "<=",
+         "goal": 2.0, "ratio": run_folder_ratio(20 if tiny else 400, 1 if tiny else rounds)},
         {"id": "P11", "what": f"receiver: spans/s acknowledged / {GOAL_SPANS_A_SECOND:,} (none lost after a kill)",
          "better": ">=", "goal": 1.0, "ratio": rate / GOAL_SPANS_A_SECOND},
     ]  # fmt: skip

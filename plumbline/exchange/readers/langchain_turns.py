@@ -30,6 +30,8 @@ _ROLES = {
     "assistant": "assistant", "system": "system", "SystemMessage": "system", "developer": "system", "tool": "tool",
     "ToolMessage": "tool", "function": "function", "FunctionMessage": "function", "chat": "chat", "ChatMessage": "chat",
 }  # fmt: skip
+_TELLING = frozenset(("lc", "data", "content"))
+"""A mapping that has none of these is no message."""
 _PLACED = {
     "type", "content", "name", "id", "tool_calls", "invalid_tool_calls", "tool_call_id", "status", "role", "example",
     "additional_kwargs", "response_metadata", "usage_metadata", "tool_call_chunks", "chunk_position",
@@ -52,6 +54,8 @@ def plain_message(message: Any) -> Mapping[str, Any] | None:
         if dump is None or not isinstance(getattr(message, "type", None), str) or not hasattr(message, "content"):
             return None
         message = dump()
+    if message.__class__ is dict and _TELLING.isdisjoint(message):
+        return None
     if message.get("lc") and isinstance(message.get("kwargs"), Mapping) and isinstance(message.get("id"), list):
         flat, kind = message["kwargs"], message["id"][-1] if message["id"] else None
     elif isinstance(message.get("data"), Mapping) and "content" in message["data"]:

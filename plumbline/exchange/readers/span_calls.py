@@ -45,7 +45,7 @@ def read_call(node: Node) -> None:
 
 def _unwrapped(node: Node, result: Any) -> Any:
     """Return what a tool gave back where a framework recorded the message it made of it; that names the call too."""
-    message = plain_message(result) if isinstance(result, Mapping) else None
+    message = plain_message(result) if result.__class__ is dict or isinstance(result, Mapping) else None
     if message is None or message["type"] != "tool" or not isinstance(message.get("tool_call_id"), str):
         return result
     node.call_id = node.call_id or message["tool_call_id"]
@@ -65,7 +65,7 @@ def merge_calls(nodes: Sequence[Node]) -> list[str]:
     nested = beside = attempts = 0
     inside: dict[int, tuple[Node, list[Node]]] = {}
     for node in calls:
-        outer = next(_calls_around(node), None)
+        outer = None if node.up is None else next(_calls_around(node), None)
         if outer is not None and _same_call(outer, node):
             inside.setdefault(id(outer), (outer, []))[1].append(node)
     for outer, inner in inside.values():
@@ -107,17 +107,19 @@ def step_of(node: Node, lookup: Lookup) -> StepDraft:
     elif span.end is None and span.start is not None and node.result is NOT_RECORDED:
         step.status = "no_result"
         step.unread.append("the span has no end")
-    for name, value in span.attributes.items():
-        if name not in lookup.names and not name.startswith(_SURROUNDINGS):
+    for name in lookup.shape(span.attributes).others:
+        if not name.startswith(_SURROUNDINGS):
+            value = span.attributes[name]
             step.unread.append(f"attribute {name}: {value if isinstance(value, str) else shown(value)}")
-    step.unread += [f"event {e.name}: {shown(e.attributes)}" for e in span.events if e.name not in _READ_EVENTS]
+    if span.events:
+        step.unread += [f"event {e.name}: {shown(e.attributes)}" for e in span.events if e.name not in _READ_EVENTS]
     return step
 
 
 def failure_of(node: Node) -> tuple[str | None, str | None] | None:
     """Return type and words of a failure: by error status, exception event, error type, or what the tool said."""
     span, fields = node.span, node.fields
-    exception = next((event for event in span.events if event.name in _EXCEPTIONS), None)
+    exception = next((event for event in span.events if event.name in _EXCEPTIONS), None) if span.events else None
     said = fields.get("tool_status")
     bad = isinstance(said, str) and said.strip().lower() in _FAILED
     kind = fields.get("error_type")

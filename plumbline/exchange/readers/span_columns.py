@@ -8,13 +8,16 @@ several.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from plumbline.base.canonical import parse_json
 from plumbline.exchange.drafts import NOT_RECORDED
 from plumbline.exchange.reader import Column, Reader
 
-__all__ = ["SPAN_COLUMNS", "Lookup"]
+__all__ = ["SPAN_COLUMNS", "Lookup", "Shape"]
+
+_MOST_SHAPES = 256
 
 
 def _entity_input(attributes: Mapping[str, Any]) -> Any:
@@ -111,6 +114,28 @@ SPAN_COLUMNS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What attributes of some names mean, whatever their values.
+
+    Parameters
+    ----------
+    fields : list of (str, str)
+        Each field that is there, and the first of its names.
+    ranks : dict
+        Of each field, which of its names that is.
+    words : list of str
+        Names of what every dialect calls the span, in the order of the column ``operation``.
+    others : list of str
+        Names that no column knows.
+    """
+
+    fields: list[tuple[str, str]]
+    ranks: dict[str, int]
+    words: list[str]
+    others: list[str]
+
+
 class Lookup:
     """Finds every field of one span in one pass over its attributes.
 
@@ -124,12 +149,11 @@ class Lookup:
     def __init__(self, reader: Reader) -> None:
         self._rank: dict[str, list[tuple[str, int]]] = {}
         self._callables: list[tuple[str, int, str | None, Any]] = []
-        self.names: set[str] = set()
+        self._shapes: dict[tuple[str, ...], Shape] = {}
         for column in reader.columns:
             for rank, path in enumerate(column.paths):
                 if isinstance(path, str):
                     self._rank.setdefault(path, []).append((column.field, rank))
-                    self.names.add(path)
                 else:
                     self._callables.append((column.field, rank, _NEEDS.get(path), path))
 
@@ -139,21 +163,38 @@ class Lookup:
 
     def fields_and_words(self, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
         """Return the fields, and what every dialect calls the span, in the order of the column ``operation``."""
-        found: dict[str, Any] = {}
-        ranks: dict[str, int] = {}
-        words: list[tuple[int, Any]] = []
-        for name in attributes.keys() & self._rank.keys():
-            value = attributes[name]
-            for field, rank in self._rank[name]:
-                if field == "operation":
-                    words.append((rank, value))
-                if rank < ranks.get(field, 1_000):
-                    found[field], ranks[field] = value, rank
+        shape = self.shape(attributes)
+        found = {field: attributes[name] for field, name in shape.fields}
+        ranks = shape.ranks
         for field, rank, needs, function in self._callables:
-            if rank < ranks.get(field, 1_000) and (needs is None or needs in attributes):
+            if (needs is None or needs in attributes) and rank < ranks.get(field, 1_000):
                 value = function(attributes)
                 if value is not NOT_RECORDED:
-                    found[field], ranks[field] = value, rank
-        if len(words) > 1:
-            words.sort(key=lambda pair: pair[0])
-        return found, [value for _, value in words]
+                    found[field], ranks = value, {**ranks, field: rank}
+        return found, [attributes[name] for name in shape.words]
+
+    def shape(self, attributes: Mapping[str, Any]) -> Shape:
+        """Return what the names of attributes mean; spans of one kind share it."""
+        names = tuple(attributes)
+        shape = self._shapes.get(names)
+        if shape is None:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[names] = self._shape(names)
+        return shape
+
+    def _shape(self, names: tuple[str, ...]) -> Shape:
+        chosen: dict[str, tuple[int, str]] = {}
+        words: list[tuple[int, str]] = []
+        for name in names:
+            for field, rank in self._rank.get(name, ()):
+                if field == "operation":
+                    words.append((rank, name))
+                if rank < chosen.get(field, (1_000, ""))[0]:
+                    chosen[field] = rank, name
+        return Shape(
+            [(field, name) for field, (_, name) in chosen.items()],
+            {field: rank for field, (rank, _) in chosen.items()},
+            [name for _, name in sorted(words)],
+            [name for name in names if name not in self._rank],
+        )

@@ -30,6 +30,7 @@ _WORDS = {
     ), OTHER),
 }  # fmt: skip
 _MERGED = "(merged tools)"
+_MERGED_SPAN = f"execute_tool {_MERGED}"
 """Google ADK writes one more span over the calls it made in parallel."""
 
 
@@ -44,11 +45,11 @@ def kind_of(span: Span, fields: dict[str, Any], operations: list[Any]) -> str:
     operations : list
         As ``Lookup.fields_and_words`` returns them.
     """
-    if fields.get("tool_name") == _MERGED or span.name == f"execute_tool {_MERGED}":
+    if fields.get("tool_name") == _MERGED or span.name == _MERGED_SPAN:
         return OTHER
     weak = None
     for word in operations:
-        known = _WORDS.get(word.strip('"').lower()) if isinstance(word, str) else None
+        known = (_WORDS.get(word) or _WORDS.get(word.strip('"').lower())) if isinstance(word, str) else None
         if known is not None and (known != OTHER or weak is None):
             if known != OTHER:
                 return known

@@ -71,17 +71,19 @@ def tree_of(spans: Sequence[Span], lookup: Lookup) -> Tree:
     for span in kept:
         fields, operations = lookup.fields_and_words(span.attributes)
         nodes[span.span_id or f"place {span.place}"] = Node(span, kind_of(span, fields, operations), fields)
-    missing = 0
+    missing = inside = 0
     for node in nodes.values():
         parent = node.span.parent_id
         if parent is not None:
             node.over = nodes.get(parent)
             missing += node.over is None
+            inside += node.over is not None
     if missing:
         said.append(f"{missing} spans name a parent that is not in the trace; they stand where their time puts them")
-    _no_circles(nodes, said)
-    for node in nodes.values():
-        node.up = _nearest(node)
+    if inside:
+        _no_circles(nodes, said)
+        for node in nodes.values():
+            node.up = _nearest(node)
     others = Counter(f"{n.span.name or '(unnamed)'}" for n in nodes.values() if n.kind == OTHER)
     if others:
         listed = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in others.most_common())

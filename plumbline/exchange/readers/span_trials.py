@@ -96,15 +96,16 @@ def _describe(trial: TrialDraft, trace_id: str, tree: Tree, where: Where, lookup
     nodes = tree.nodes
     roots = [node for node in nodes if node.over is None] or list(nodes[:1])
     trial.labels = _labels(roots, nodes, where, lookup)
-    models = Counter(n.fields["model"] for n in nodes if n.kind == MODEL and isinstance(n.fields.get("model"), str))
-    if not models:
-        models = Counter(n.fields["model"] for n in nodes if isinstance(n.fields.get("model"), str))
+    there = set().union(*(node.fields for node in nodes))
+    models = _models(nodes) if "model" in there else Counter()
     if models:
         trial.model = models.most_common(1)[0][0]
         if len(models) > 1:
             listed = ", ".join(f"{name} ×{count}" for name, count in models.most_common())
             trial.said.append(f"several models answered; the trial names the most frequent: {listed}")
-    trial.tokens_in, trial.tokens_out, trial.cost_usd = (_sum(nodes, f) for f in ("tokens_in", "tokens_out", "cost"))
+    trial.tokens_in, trial.tokens_out, trial.cost_usd = (
+        _sum(nodes, field) if field in there else None for field in ("tokens_in", "tokens_out", "cost")
+    )
     starts = [node.span.start for node in nodes if node.span.start is not None]
     ends = [node.span.end for node in nodes if node.span.end is not None]
     if starts:
@@ -117,6 +118,12 @@ def _describe(trial: TrialDraft, trace_id: str, tree: Tree, where: Where, lookup
         {"trace_id": trace_id}, *(node.span.attributes for node in roots), *shared.values(),
         *(node.span.attributes for node in nodes),
     )  # fmt: skip
+
+
+def _models(nodes: Sequence[Node]) -> Counter[str]:
+    """Return how often each model answered: as the calls of models say it, else as any span does."""
+    told = Counter(n.fields["model"] for n in nodes if n.kind == MODEL and isinstance(n.fields.get("model"), str))
+    return told or Counter(n.fields["model"] for n in nodes if isinstance(n.fields.get("model"), str))
 
 
 def _frame(trial: TrialDraft, roots: Sequence[Node]) -> None:

@@ -17,6 +17,8 @@ class Where:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
+            if node.up is None:
+                continue
             outer = next((above for above in node.above() if above.kind == TOOL), None)
             if outer is not None:
                 call = outer.merged or outer
@@ -24,7 +26,7 @@ class Where:
 
     def agent(self, node: Node) -> str | None:
         """Return the name of the agent a node is, or is inside."""
-        for one in (node, *node.above()):
+        for one in (node,) if node.up is None else (node, *node.above()):
             if one.kind == AGENT and (name := self._name(one)) is not None:
                 return name
         named = node.fields.get("agent")
@@ -36,6 +38,8 @@ class Where:
 
     def parent(self, node: Node) -> str | None:
         """Return the id of the call a node happened within."""
+        if node.up is None:
+            return None
         for one in node.above():
             one = one.merged or one
             if one is node:
