@@ -28,6 +28,7 @@ COMMANDS = (
     "export",
     "receive",
     "report",
+    "new-domain",
 )
 CODES = """exit codes:
   0  fine: done, pins hold, gate says ship
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"plumbline {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in COMMANDS:
-        importlib.import_module(f"plumbline.cli.{name}_command").register(commands)
+        importlib.import_module(f"plumbline.cli.{name.replace('-', '_')}_command").register(commands)
     return top
 
 

@@ -178,8 +178,8 @@ SHARED = {
     "altresponse": "alternate response", "altprecedence": "alternate precedence", "chainresponse": "chain response",
     "chainprecedence": "chain precedence", "noncoexistence": "not co-existence",
 }  # fmt: skip
-"""Templates by the name pm4py has for them. Its nonsuccession says that succession does not hold or is never activated, not the
-DECLARE template (after a no b); the oracle of LTLf judges that one."""
+"""Templates by the name pm4py has for them. Its nonsuccession says that succession does not hold or is never activated,
+not the DECLARE template (after a no b); the oracle of LTLf judges that one."""
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pm4py") is None, reason="pm4py is a peer in benchmarks only")
