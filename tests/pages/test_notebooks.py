@@ -108,6 +108,7 @@ def test_the_readmes_python_runs(monkeypatch):
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     assert len(names["policy"].rules) == 4  # type: ignore[attr-defined]
+    assert len(names["of_each_invoice"].rules) == 5  # type: ignore[attr-defined]
 
 
 def test_the_readme_names_every_command_and_its_two_lines():
