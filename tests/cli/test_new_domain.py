@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(folder, *command):
-    done = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, timeout=120)
+    alone = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    told = [sys.executable, "-m", *command]
+    done = subprocess.run(told, cwd=folder, capture_output=True, text=True, timeout=120, env=alone)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -15,8 +15,6 @@ from plumbline.show.diff.words import KIND_WORDS, STATUS_WORDS, short, two_value
 __all__ = ["DiffRow", "FieldDifference", "ShownStep", "Witness", "read_steps", "text_of"]
 
 NEEDED: Final = ("name", "arguments", "status")
-NO_OBJECT: Final = "(no object)"
-"""Name under which arguments are shown that are JSON but hold no names, as some agents write them."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +201,7 @@ def read_steps(frame: pd.DataFrame, side: str) -> list[ShownStep]:
     Raises
     ------
     ParameterError
-        A column lacks, arguments are not JSON, a status is unknown, or a step has neither name nor kind.
+        A column lacks, arguments are not a JSON object, a status is unknown, or a step has neither name nor kind.
     """
     lacking = [name for name in NEEDED if name not in frame.columns]
     if lacking:
@@ -262,7 +260,7 @@ def _arguments(value: object, where: str) -> dict[str, str] | None:
     except ValueError as error:
         raise ParameterError(f"{where}: arguments are not JSON ({error}): {str(value)[:60]!r}") from None
     if not isinstance(found, dict):
-        return {NO_OBJECT: canonical_json(found)}
+        raise ParameterError(f"{where}: arguments are a JSON object, not {str(value)[:60]!r}")
     return {name: canonical_json(inner) for name, inner in found.items()}
 
 

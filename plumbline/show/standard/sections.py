@@ -136,9 +136,12 @@ def one_violation(book: Book) -> None:
     )
     if book["others"] and book["trial"] in set(run.steps["trial_id"]):
         other = book["others"][0]
-        book.prose(f"{plain(book['trial'])} violates {plain(book['rule'])}. Beside it stands {plain(other)}.")
-        book.code("standard.beside(run, verdicts, trial, others[0], grade=grade)", name="one-violation")
-        return
+        book.prose(f"{plain(book['trial'])} violates {plain(book['rule'])}; {plain(other)} is of the same task.")
+        try:
+            book.code("standard.beside(run, verdicts, trial, others[0], grade=grade)", name="one-violation")
+            return
+        except InputError as error:  # arguments that are no object can be listed, not compared
+            book.prose(f"The two cannot be set side by side, since {plain(str(error))}.")
     book.code(
         "show.table_html(\n"
         "    standard.steps_of(run, verdicts, trial),\n"

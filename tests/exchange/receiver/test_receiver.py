@@ -200,9 +200,9 @@ def test_two_receivers_cannot_share_a_folder(tmp_path):
 
 
 def test_a_full_queue_refuses_and_loses_nothing_it_took(tmp_path, monkeypatch):
+    spool = Spool(tmp_path, waiting=2)
     gate, real = threading.Event(), os.fsync
     monkeypatch.setattr(os, "fsync", lambda fd: (gate.wait(10), real(fd))[1])
-    spool = Spool(tmp_path, waiting=2)
     taken = []
     with pytest.raises(SpoolFullError, match="waiting to be written"):  # noqa: PT012
         for number in range(1000):
@@ -247,9 +247,9 @@ def test_a_disk_that_cannot_even_be_cut_back_refuses_until_it_can(tmp_path, monk
 
 
 def test_bytes_that_wait_are_bounded_as_requests_are(tmp_path, monkeypatch):
+    spool = Spool(tmp_path, waiting_bytes=1000)
     gate, real = threading.Event(), os.fsync
     monkeypatch.setattr(os, "fsync", lambda fd: (gate.wait(10), real(fd))[1])
-    spool = Spool(tmp_path, waiting_bytes=1000)
     taken = [spool.add({"text": "x" * 5000})]  # one alone always may
     with pytest.raises(SpoolFullError, match="bytes are waiting"):
         spool.add({"n": 1})
