@@ -64,14 +64,17 @@ def planted_faults(
     pandas.DataFrame
         One row a trial with a fault: ``trial_id, fault, kind, severity, tool, task_id, perturbation``, ``changed``
         (steps or outcome differ from the reference's; numbers by value), ``harmful`` (the outcome differs), ``caught``
-        (some rule is violated), ``localised`` (some violated rule speaks of the fault's tool), ``rules`` (ids of the
-        violated rules, in policy order, as a tuple) and ``worst`` (their worst severity, or missing).
+        (some rule is violated that the reference's trial does not violate: what it breaks itself reveals no fault),
+        ``localised`` (one of these rules speaks of the fault's tool), ``rules`` (their ids, in policy order, as a
+        tuple) and ``worst`` (their worst severity, or missing).
 
     Raises
     ------
     ParameterError
-        An arm is missing, or a trial has no counterpart among the reference's.
+        No fault is given, an arm is missing, or a trial has no counterpart among the reference's.
     """
+    if not faults:
+        raise ParameterError("faults is empty; with nothing planted nothing can be caught")
     arms = set(recording.trials["arm"])
     lacking = [one for one in (reference, *(fault.id for fault in faults)) if one not in arms]
     if lacking:
@@ -92,7 +95,8 @@ def planted_faults(
             if beside is None:
                 raise ParameterError(f"trial {row['trial_id']!r} has no counterpart in arm {reference!r}")
             own, other = whole[row["trial_id"]], whole[beside]
-            rules = broken.get(row["trial_id"], ())
+            before = broken.get(beside, ())
+            rules = tuple(rule for rule in broken.get(row["trial_id"], ()) if rule not in before)
             rows.append({
                 "trial_id": row["trial_id"], "fault": fault.id, "kind": fault.kind, "severity": fault.severity,
                 "tool": fault.tool, "task_id": row["task_id"], "perturbation": row["perturbation"],

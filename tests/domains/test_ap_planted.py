@@ -110,9 +110,18 @@ def test_without_a_rule_something_is_missed_or_it_is_called_redundant(run, plant
         assert less.loc[missed, "fault"].nunique() == table.loc[rule, "faults_alone"]
 
 
+def test_what_the_reference_breaks_itself_reveals_no_fault(run):
+    wrong = plumb.Policy("wrong", [plumb.MustNotCall("fetch_invoice"), plumb.MustCall("post_audit_log")])
+    found = planted_faults(run, run.check(wrong), MUTANTS, reference="reference")
+    assert set(found.loc[found["caught"], "fault"]) == {"log:never"}
+    assert set(found["rules"]) == {(), ("must_call:post_audit_log",)}
+
+
 def test_planted_faults_need_their_arms(run, verdicts):
     with pytest.raises(plumb.InputError, match="no arm 'other'"):
         planted_faults(run, verdicts, MUTANTS, reference="other")
+    with pytest.raises(plumb.InputError, match="faults is empty"):
+        planted_faults(run, verdicts, [], reference="reference")
 
 
 def test_every_mutant_says_what_it_is():
