@@ -14,6 +14,7 @@ from plumbline.domains.accounts_payable.calculation import band
 from plumbline.domains.accounts_payable.schema import REASON_CODES, ROLES
 from plumbline.running import Tool
 from plumbline.running.tables import TableWorld, to_cents
+from plumbline.running.tool import parameters, text
 
 __all__ = ["DECOYS", "TOOLS"]
 
@@ -82,19 +83,10 @@ def _money(amount: Decimal | int) -> Decimal:
         raise ToolError(str(error), "invalid_arguments") from None
 
 
-def _text(meaning: str, **more: Any) -> dict[str, Any]:
-    return {"type": "string", "description": meaning, **more}
-
-
-def _schema(properties: dict[str, Any], *, optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-_INVOICE = _text("Number of the invoice or credit note, such as INV-8201.")
-_VENDOR = _text("Number of the vendor, such as V-201; a name is not accepted.")
+_INVOICE = text("Number of the invoice or credit note, such as INV-8201.")
+_VENDOR = text("Number of the vendor, such as V-201; a name is not accepted.")
 _AMOUNT = {"type": "number", "description": "Amount in GBP with at most two decimals."}
-_ONE = _schema({"invoice_id": _INVOICE})
+_ONE = parameters({"invoice_id": _INVOICE})
 
 
 def _reading(name: str, description: str, schema: dict[str, Any] = _ONE) -> Tool:
@@ -120,15 +112,16 @@ TOOLS = (
     _reading("calculate_payable_amount", "Work out net, tax, freight, discount, and what is payable in GBP."),
     _reading(
         "check_vendor_status", "Say whether a vendor may be paid, and who else has its bank account.",
-        _schema({"vendor_id": _VENDOR}),
+        parameters({"vendor_id": _VENDOR}),
     ),
     _reading(
-        "lookup_approval_requirement", "Say who must approve a payment of an amount.", _schema({"amount_gbp": _AMOUNT})
+        "lookup_approval_requirement", "Say who must approve a payment of an amount.",
+        parameters({"amount_gbp": _AMOUNT}),
     ),
     Tool(
         "request_approval", request_approval,
-        _schema(
-            {"invoice_id": _INVOICE, "approver_role": _text("Who approves.", enum=list(ROLES)), "amount_gbp": _AMOUNT,
+        parameters(
+            {"invoice_id": _INVOICE, "approver_role": text("Who approves.", enum=list(ROLES)), "amount_gbp": _AMOUNT,
              "second_signature": {"type": "boolean", "description": "Ask for a second signature too."}},
             optional=("second_signature",),
         ),
@@ -136,27 +129,27 @@ TOOLS = (
     ),
     Tool(
         "schedule_payment", schedule_payment,
-        _schema({"invoice_id": _INVOICE, "amount_gbp": _AMOUNT, "vendor_id": _VENDOR}),
+        parameters({"invoice_id": _INVOICE, "amount_gbp": _AMOUNT, "vendor_id": _VENDOR}),
         mutating=True, description="Pay an amount to a vendor for an invoice. This cannot be undone.",
     ),
     Tool(
         "apply_credit_note", apply_credit_note,
-        _schema({"credit_note_id": _INVOICE, "against_invoice": _INVOICE, "amount_gbp": _AMOUNT}),
+        parameters({"credit_note_id": _INVOICE, "against_invoice": _INVOICE, "amount_gbp": _AMOUNT}),
         mutating=True, description="Take the amount of a credit note off an invoice. The amount is given positive.",
     ),
     Tool(
         "flag_exception", flag_exception,
-        _schema(
-            {"invoice_id": _INVOICE, "reason_code": _text("Why it is held.", enum=list(REASON_CODES)),
-             "detail": _text("Anything worth adding.")},
+        parameters(
+            {"invoice_id": _INVOICE, "reason_code": text("Why it is held.", enum=list(REASON_CODES)),
+             "detail": text("Anything worth adding.")},
             optional=("detail",),
         ),
         mutating=True, description="Hold a document and hand it to a person, with the reason.",
     ),
     Tool(
         "post_audit_log", post_audit_log,
-        _schema(
-            {"invoice_id": _INVOICE, "action": _text("What was done."), "detail": _text("Anything worth adding.")},
+        parameters(
+            {"invoice_id": _INVOICE, "action": text("What was done."), "detail": text("Anything worth adding.")},
             optional=("detail",),
         ),
         mutating=True, description="Write what was done with a document into the audit log.",
@@ -170,10 +163,10 @@ def _absent(world: TableWorld, **arguments: Any) -> None:
 
 
 DECOYS = (
-    Tool("check_budget_remaining", _absent, _schema({"cost_centre": _text("Number of the cost centre.")}),
+    Tool("check_budget_remaining", _absent, parameters({"cost_centre": text("Number of the cost centre.")}),
          description="Tell how much of a cost centre's budget is left."),
-    Tool("estimate_delivery_date", _absent, _schema({"po_id": _text("Number of the purchase order.")}),
+    Tool("estimate_delivery_date", _absent, parameters({"po_id": text("Number of the purchase order.")}),
          description="Estimate when an order will be delivered."),
-    Tool("lookup_contact", _absent, _schema({"vendor_id": _VENDOR}), description="Find a vendor's contact person."),
+    Tool("lookup_contact", _absent, parameters({"vendor_id": _VENDOR}), description="Find a vendor's contact person."),
 )  # fmt: skip
 """Offered in the decoy_tools perturbation; the toolbox refuses a call before it gets anywhere."""

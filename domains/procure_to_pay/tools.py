@@ -11,6 +11,7 @@ from typing import Any
 from plumbline.base.errors import ParameterError, ToolError
 from plumbline.domains.procure_to_pay.world import PRICE_TOLERANCE, World, to_cents
 from plumbline.running import Tool
+from plumbline.running.tool import parameters, text
 
 __all__ = ["DECOYS", "TOOLS"]
 
@@ -106,56 +107,47 @@ def _money(amount: Decimal | int) -> Decimal:
         raise ToolError(str(error), "bad_arguments") from None
 
 
-def _text(meaning: str) -> dict[str, Any]:
-    return {"type": "string", "description": meaning}
-
-
-_INVOICE = _text("Number of the invoice, such as INV-7002.")
-_VENDOR = _text("Number of the vendor, such as V-100; a name is not accepted.")
-_ROLE = _text("Who approves, such as controller or cfo.")
+_INVOICE = text("Number of the invoice, such as INV-7002.")
+_VENDOR = text("Number of the vendor, such as V-100; a name is not accepted.")
+_ROLE = text("Who approves, such as controller or cfo.")
 _AMOUNT = {"type": "number", "description": "Amount with at most two decimals."}
-
-
-def _schema(properties: dict[str, Any], *, optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 TOOLS = (
     Tool(
-        "fetch_invoice", fetch_invoice, _schema({"invoice_id": _INVOICE}), idempotent=True,
+        "fetch_invoice", fetch_invoice, parameters({"invoice_id": _INVOICE}), idempotent=True,
         description="Read an invoice: vendor, purchase order, article, unit price, quantity, total, date received.",
     ),
     Tool(
-        "match_purchase_order", match_purchase_order, _schema({"invoice_id": _INVOICE}), idempotent=True,
+        "match_purchase_order", match_purchase_order, parameters({"invoice_id": _INVOICE}), idempotent=True,
         description="Compare an invoice with its purchase order and the goods received; lists what does not agree.",
     ),
     Tool(
-        "check_duplicate", check_duplicate, _schema({"invoice_id": _INVOICE}), idempotent=True,
+        "check_duplicate", check_duplicate, parameters({"invoice_id": _INVOICE}), idempotent=True,
         description="Look for a payment that already settled the same delivery under another invoice number.",
     ),
     Tool(
-        "check_vendor_status", check_vendor_status, _schema({"vendor_id": _VENDOR}), idempotent=True,
+        "check_vendor_status", check_vendor_status, parameters({"vendor_id": _VENDOR}), idempotent=True,
         description="Tell whether a vendor may be paid at present, and its terms.",
     ),
     Tool(
         "request_approval", request_approval,
-        _schema({"invoice_id": _INVOICE, "approver_role": _ROLE, "amount": _AMOUNT}),
+        parameters({"invoice_id": _INVOICE, "approver_role": _ROLE, "amount": _AMOUNT}),
         mutating=True, description="Ask a person in a role to approve the payment of an amount.",
     ),
     Tool(
         "schedule_payment", schedule_payment,
-        _schema({"invoice_id": _INVOICE, "amount": _AMOUNT, "vendor_id": _VENDOR}),
+        parameters({"invoice_id": _INVOICE, "amount": _AMOUNT, "vendor_id": _VENDOR}),
         mutating=True, description="Pay an amount to a vendor for an invoice. This cannot be undone.",
     ),
     Tool(
-        "flag_exception", flag_exception, _schema({"invoice_id": _INVOICE, "reason": _text("Why it is held.")}),
+        "flag_exception", flag_exception, parameters({"invoice_id": _INVOICE, "reason": text("Why it is held.")}),
         mutating=True, description="Hold an invoice and hand it to a person, with the reason.",
     ),
     Tool(
         "post_audit_log", post_audit_log,
-        _schema(
-            {"invoice_id": _INVOICE, "action": _text("What was done."), "detail": _text("Anything worth adding.")},
+        parameters(
+            {"invoice_id": _INVOICE, "action": text("What was done."), "detail": text("Anything worth adding.")},
             optional=("detail",),
         ),
         mutating=True, description="Write what was done with an invoice into the audit log.",
@@ -170,15 +162,15 @@ def _absent(world: World, **arguments: Any) -> None:
 
 DECOYS = (
     Tool(
-        "lookup_tax_code", _absent, _schema({"sku": _text("Article number.")}),
+        "lookup_tax_code", _absent, parameters({"sku": text("Article number.")}),
         description="Find the tax code of an article.",
     ),
     Tool(
-        "estimate_freight", _absent, _schema({"po_id": _text("Number of the purchase order.")}),
+        "estimate_freight", _absent, parameters({"po_id": text("Number of the purchase order.")}),
         description="Estimate what it costs to ship a purchase order.",
     ),
     Tool(
-        "check_budget_remaining", _absent, _schema({"cost_centre": _text("Number of the cost centre.")}),
+        "check_budget_remaining", _absent, parameters({"cost_centre": text("Number of the cost centre.")}),
         description="Tell how much of a cost centre's budget is left.",
     ),
 )  # fmt: skip

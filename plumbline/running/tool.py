@@ -10,7 +10,7 @@ from typing import Any
 
 from plumbline.base.errors import ParameterError, ToolError
 
-__all__ = ["Tool", "exact"]
+__all__ = ["Tool", "exact", "parameters", "text"]
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda v: isinstance(v, str),
@@ -150,3 +150,20 @@ def exact(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [exact(inner) for inner in value]
     return value
+
+
+def text(meaning: str, **more: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a text, with what it means."""
+    return {"type": "string", "description": meaning, **more}
+
+
+def parameters(properties: Mapping[str, Any], *, optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments: all are required but the optional ones, and no others are taken.
+
+    Examples
+    --------
+    >>> parameters({"id": text("Number."), "note": text("Any.")}, optional=("note",))["required"]
+    ['id']
+    """
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
