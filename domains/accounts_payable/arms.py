@@ -10,6 +10,7 @@ from plumbline.base.errors import ParameterError
 from plumbline.domains.accounts_payable.guarding import payment_guard
 from plumbline.domains.accounts_payable.procedure import handle
 from plumbline.domains.accounts_payable.prompts import (
+    CHOICE_EXAMPLE,
     INTERPRET_SYSTEM,
     INTERPRETATION_SCHEMA,
     POLICY_PROSE,
@@ -67,15 +68,20 @@ def react(
         raise ParameterError("this arm needs a model to ask: give client= and model=")
     return ReactAgent(
         client, model, system=POLICY_PROSE, max_turns=max_turns, guard=guard, structured=structured,
-        settings=dict(settings or {"max_tokens": 1024}),
+        example=CHOICE_EXAMPLE if structured else "", settings=dict(settings or {"max_tokens": 1024}),
     )  # fmt: skip
 
 
+_CHOICE = {"max_tokens": 128}
 ARMS: Mapping[str, Callable[..., Any]] = {
     "plan_execute": plan_execute,
     "plan_execute_once": functools.partial(plan_execute, max_retries=0),
     "react": react,
     "guarded": functools.partial(react, guard=payment_guard),
+    "plan_execute_schema": functools.partial(plan_execute, structured=True),
+    "react_choice": functools.partial(react, structured=True, settings=_CHOICE),
+    "guarded_choice": functools.partial(react, structured=True, settings=_CHOICE, guard=payment_guard),
 }
-"""What makes the agent of each arm; ``plan_execute_once`` does not repeat a call that failed."""
+"""What makes the agent of each arm; ``plan_execute_once`` does not repeat a call that failed. The last three hold every
+answer to a JSON Schema, for models that do not call tools by themselves."""
 guarded = ARMS["guarded"]

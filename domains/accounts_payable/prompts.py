@@ -6,7 +6,7 @@ from typing import Any
 
 from plumbline.domains.accounts_payable.schema import REASON_CODES
 
-__all__ = ["INTERPRETATION_SCHEMA", "INTERPRET_SYSTEM", "POLICY_PROSE", "interpretation_prompt"]
+__all__ = ["CHOICE_EXAMPLE", "INTERPRETATION_SCHEMA", "INTERPRET_SYSTEM", "POLICY_PROSE", "interpretation_prompt"]
 
 POLICY_PROSE = f"""You work in accounts payable. You are given one supplier document at a time and act through tools.
 All payments are in GBP.
@@ -34,6 +34,71 @@ INTERPRET_SYSTEM = """You read requests sent to accounts payable and say which d
 Answer with JSON only, {"invoice_id": "..."}: the number of the invoice or credit note, spelt as in the request. Other
 numbers, such as those of orders or articles, and remarks about other matters do not count."""
 """Standing instructions for the one question that ``plan_execute`` asks."""
+
+CHOICE_EXAMPLE = """An invoice is handled like this, one call at a time:
+
+Invoice INV-9101 from Sandhurst Paper has arrived: please process it under our payables policy and report what you did.
+
+{"tool": "fetch_invoice", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of fetch_invoice: {"invoice_id":"INV-9101","kind":"invoice","po_id":"PO-9101","vendor_id":"V-901"}
+
+{"tool": "fetch_invoice_lines", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of fetch_invoice_lines: {"invoice_id":"INV-9101","lines":[{"quantity":4,"sku":"SP-11","unit_price":50.00}]}
+
+{"tool": "check_vendor_status", "arguments": {"vendor_id": "V-901"}}
+
+Result of check_vendor_status: {"payable":true,"problems":[],"vendor_id":"V-901"}
+
+{"tool": "check_po_validity", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of check_po_validity: {"po_id":"PO-9101","problems":[],"status":"open"}
+
+{"tool": "match_purchase_order", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of match_purchase_order: {"matched":true,"problems":[]}
+
+{"tool": "check_duplicate", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of check_duplicate: {"candidates":[],"confidence":0.00}
+
+{"tool": "validate_tax", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of validate_tax: {"problems":[]}
+
+{"tool": "check_fx_variance", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of check_fx_variance: {"problems":[]}
+
+{"tool": "check_freight", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of check_freight: {"problems":[]}
+
+{"tool": "calculate_payable_amount", "arguments": {"invoice_id": "INV-9101"}}
+
+Result of calculate_payable_amount: {"net":200.00,"payable_gbp":240.00}
+
+{"tool": "lookup_approval_requirement", "arguments": {"amount_gbp": 240.00}}
+
+Result of lookup_approval_requirement: {"approver_role":"ap_clerk","second_signature":false}
+
+{"tool": "request_approval", "arguments": {"invoice_id": "INV-9101", "approver_role": "ap_clerk", "amount_gbp": 240.00}}
+
+Result of request_approval: {"amount_gbp":240.00,"granted":true}
+
+{"tool": "schedule_payment", "arguments": {"invoice_id": "INV-9101", "amount_gbp": 240.00, "vendor_id": "V-901"}}
+
+Result of schedule_payment: {"payment_id":"PAY-9101","status":"scheduled"}
+
+{"tool": "post_audit_log", "arguments": {"invoice_id": "INV-9101", "action": "paid", "detail": "All checks passed."}}
+
+Result of post_audit_log: {"logged":true}
+
+{"answer": "INV-9101 passed every check and 240.00 GBP was scheduled for payment."}
+
+The next document:"""
+"""One case handled whole, for a model that only goes on with a text; none of its numbers is one of the domain's."""
 
 _EXAMPLES = (
     ("Please settle INV-9101, it came in this morning.", "INV-9101"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from plumbline.base.errors import ParameterError
 from plumbline.running.asking import Conversation
 from plumbline.running.clients import ModelClient
-from plumbline.running.describing import describe
+from plumbline.running.describing import describe, digest
 from plumbline.running.given import parse_arguments
 from plumbline.running.stops import HarnessError
 from plumbline.running.system import Agent, Task, TrialKey
@@ -90,7 +91,9 @@ class PlannedAgent:
 
     def describe(self) -> dict[str, Any]:
         """Return what decides how it acts."""
-        known: dict[str, Any] = {"agent": "plan_execute", "max_retries": self.max_retries}
+        known: dict[str, Any] = {
+            "agent": "plan_execute", "max_retries": self.max_retries, "procedure": _procedure(self.procedure),
+        }  # fmt: skip
         if self.client is None:
             return known | {"interpret": describe(self.interpret)}
         asked = {"system": self.system, "prompt": self.question.prompt(""), "settings": describe(dict(self.settings))}
@@ -134,6 +137,16 @@ class PlannedAgent:
         understood = {"invoice_id": invoice_id, "operation": "process"}
         toolbox.decide("interpret_request", {"invoice_id": invoice_id}, understood)
         return self.procedure(toolbox, invoice_id, self.max_retries)
+
+
+def _procedure(procedure: Callable[..., Any]) -> dict[str, Any]:
+    """Describe a procedure with all that its module holds: it may be the door to a class beside it."""
+    module = inspect.getmodule(procedure)
+    try:
+        whole = "" if module is None else inspect.getsource(module)
+    except OSError:
+        whole = ""
+    return {**describe(procedure), "module": digest(whole)}
 
 
 def planned_agent(
