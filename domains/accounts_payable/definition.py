@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from plumbline.domain import Domain
 from plumbline.domains.accounts_payable.arms import ARMS
 from plumbline.domains.accounts_payable.perturbations import perturbations, task_view
 from plumbline.domains.accounts_payable.policy import ARGUMENT_FIELDS, POLICY
+from plumbline.domains.accounts_payable.rebuild import rebuild_runs
 from plumbline.domains.accounts_payable.tasks import TASKS, truth
 from plumbline.domains.accounts_payable.tools import DECOYS, TOOLS
 from plumbline.domains.accounts_payable.truth import grade, outcome
 from plumbline.domains.accounts_payable.world import new_world
+from plumbline.traces import Recording
 
 __all__ = ["DOMAIN"]
+
+
+def _rebuild(facts: Path) -> Iterator[Recording]:
+    return rebuild_runs(facts, system=DOMAIN)
+
 
 DOMAIN = Domain(
     "accounts_payable",
@@ -28,5 +38,6 @@ DOMAIN = Domain(
     arms=ARMS,
     catalog=perturbations,
     view=task_view,
+    rebuild=_rebuild,
 )
 """Thirty-one documents, sixteen tools; all data is made up."""

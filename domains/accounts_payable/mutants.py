@@ -14,6 +14,7 @@ from plumbline.running.mutants import (
     Mutant,
     Operator,
     Scene,
+    again,
     change,
     drop,
     late,
@@ -157,6 +158,10 @@ def _amounts() -> Iterator[Mutant]:
         change(_PAY, lambda scene, given: {**given, "invoice_id": _other(given)}),
     )  # fmt: skip
     yield Mutant("pay:twice", "pay twice", _PAY, "critical", "The payment is made twice.", repeat(_PAY))
+    for name, tool in (("pay:again", _PAY), ("credit:again", "apply_credit_note")):
+        yield Mutant(
+            name, "pay after a time-out", tool, "critical", f"{tool} without an answer is made again.", again(tool)
+        )
     yield Mutant(
         "approve:lower", "wrong approver", "request_approval", "critical", "Too low a role approves.",
         _granted(change("request_approval", _lower)),
@@ -172,6 +177,10 @@ def _amounts() -> Iterator[Mutant]:
     yield Mutant(
         "approve:never", "drop a control", "request_approval", "critical", "No approval is asked for.",
         drop("request_approval", {"granted": True}),
+    )  # fmt: skip
+    yield Mutant(
+        "approve:guessed", "drop a control", "lookup_approval_requirement", "medium", "The highest role is assumed.",
+        drop("lookup_approval_requirement", {"approver_role": ROLES[-1], "second_signature": True}),
     )  # fmt: skip
     yield Mutant(
         "reason:next", "wrong reason", _FLAG, "critical", "The next reason of the list is given.",
@@ -213,6 +222,14 @@ def _records() -> Iterator[Mutant]:
     yield Mutant(
         "log:elsewhere", "wrong invoice", _LOG, "medium", "Another invoice stands in the log.",
         change(_LOG, lambda scene, given: {**given, "invoice_id": _other(given)}),
+    )  # fmt: skip
+    yield Mutant(
+        "log:action", "wrong record", _LOG, "medium", "The log says something else than was done.",
+        change(_LOG, lambda scene, given: {**given, "action": "paid" if given["action"] == "held" else "held"}),
+    )  # fmt: skip
+    yield Mutant(
+        "drop:fetch_invoice_lines", "drop a control", "fetch_invoice_lines", "low", "The lines are not read.",
+        drop("fetch_invoice_lines", {"lines": []}),
     )  # fmt: skip
     yield Mutant(
         "duplicate:fetch_invoice", "duplicate", "fetch_invoice", "low", "The record is read twice, harming nothing.",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from plumbline.domains.accounts_payable.procedure import CHECKS
 from plumbline.domains.accounts_payable.tools import DECOYS, TOOLS
 from plumbline.rules import (
+    Draw,
     Facts,
     Perturbation,
     TaskView,
+    Variant,
     baseline,
     decoy_tools,
     distractor,
@@ -31,18 +36,19 @@ _TEMPLATES = (
     "Under our payables policy, please process the {kind} {invoice} that came from {vendor}, and report what you did.",
 )
 _REMARKS = (
-    "A grey scarf was left in the meeting room.",
+    "A grey scarf lies in the meeting room.",
     "The canteen has lentil soup on its menu.",
-    "The window in the corridor does not close well.",
+    "The window in the corridor rattles.",
     "A brass band is rehearsing across the street.",
     "The lift smells of fresh paint.",
-    "Somebody left an umbrella by the door.",
+    "An umbrella stands by the door.",
     "The plants near the stairs need water.",
     "It was foggy all morning.",
     "The coffee machine hums loudly.",
     "A choir is practising upstairs.",
 )
 _PASSING = ("http_503", "http_429", "connection_reset")
+_LOST = ("timeout_after", "truncated", "malformed", "wrong_type")
 _TEMPERATURES = (0.0, 0.3, 0.5, 0.7)
 
 
@@ -59,6 +65,19 @@ def task_view(task: Task) -> TaskView:
         decoys=view_tools(DECOYS),
         family=task.family,
     )
+
+
+def _lost_answer() -> Perturbation:
+    """Let the answer of the call that moves the money be lost or spoilt; the money has moved."""
+
+    def plan(task: TaskView, base: Variant, draw: Draw) -> Mapping[str, Any]:
+        tool = "apply_credit_note" if task.slots["kind"] == "credit note" else "schedule_payment"
+        return {"fault": {"tool": tool, "error": _LOST[draw.choice], "times": 1, "on_call": 1}}
+
+    return Perturbation(
+        name="lost_answer", function=plan, may_change=("fault",), size=len(_LOST), risk_owner="accounts payable",
+        material={"errors": list(_LOST)}, description="money moves, and the answer that says so is lost or spoilt",
+    )  # fmt: skip
 
 
 def perturbations(*, default_temperature: float = 1.0) -> dict[str, Perturbation]:
@@ -80,5 +99,6 @@ def perturbations(*, default_temperature: float = 1.0) -> dict[str, Perturbation
         field_order(),
         sampling(settings, default={"temperature": default_temperature}),
         tool_fault(("check_vendor_status", *CHECKS, "calculate_payable_amount"), _PASSING),
+        _lost_answer(),
     ]
     return {each.name: each for each in made}

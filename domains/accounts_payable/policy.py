@@ -54,6 +54,19 @@ def _authority(arguments: Mapping[str, Any], context: Mapping[str, Any]) -> bool
     )
 
 
+def _asked_for(arguments: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
+    """The document that the request names, or the invoice that it credits."""
+    return arguments.get("invoice_id") in (context["invoice_id"], context["credit_for"] or context["invoice_id"])
+
+
+_ACTIONS = {"pay": "paid", "hold": "held", "credit": "credited"}
+
+
+def _due(arguments: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
+    """What is logged is what should have happened."""
+    return bool(arguments.get("action") == _ACTIONS[context["disposition"]])
+
+
 def _severity(check: str) -> str:
     return "critical" if check in _CRITICAL_CHECKS else "high"
 
@@ -106,6 +119,7 @@ POLICY = Policy(
         MustCall(_PAY, severity="high", when="should_pay"),
         MustNotCall(_PAY, severity="critical", when=When("should_pay", equals=False)),
         CallAtMost(_PAY, 1, severity="critical"),
+        CallBudget(_PAY, most=1, attempts="possible", severity="critical", id="pays_once_even_in_doubt"),
         SumAtMost(_PAY, "amount_gbp", most=Context("payable_gbp"), severity="critical", when="should_pay"),
         ArgEquals(_PAY, "amount_gbp", from_context="payable_gbp", severity="critical", when="should_pay"),
         ArgEquals(_PAY, "invoice_id", from_context=_DOCUMENT, severity="critical"),
@@ -120,6 +134,7 @@ POLICY = Policy(
         MustCall("apply_credit_note", severity="critical", when="should_credit"),
         MustNotCall("apply_credit_note", severity="critical", when=When("should_credit", equals=False)),
         CallAtMost("apply_credit_note", 1, severity="critical"),
+        CallBudget("apply_credit_note", most=1, attempts="possible", severity="critical", id="credits_once_in_doubt"),
         ArgEquals(
             "apply_credit_note", "amount_gbp", from_context="credit_gbp", severity="critical", when="should_credit"
         ),
@@ -127,7 +142,21 @@ POLICY = Policy(
             "apply_credit_note", "against_invoice", from_context="credit_for", severity="critical", when="should_credit"
         ),
         ArgEquals("apply_credit_note", "credit_note_id", from_context=_DOCUMENT, severity="critical"),
+        MustCall("fetch_invoice", severity="high"),
+        ArgSatisfies("fetch_invoice", id="reads_what_was_asked_for", predicate=_asked_for, severity="high"),
+        ArgFromResult(
+            "check_vendor_status", "vendor_id", source="fetch_invoice", path="vendor_id", severity="medium",
+            id="vendor_is_that_of_the_invoice",
+        ),
+        MustCall("fetch_invoice_lines", severity="low"),
+        ArgEquals("fetch_invoice_lines", "invoice_id", from_context=_DOCUMENT, severity="low"),
+        MustCall("lookup_approval_requirement", severity="medium", when="should_pay"),
+        Precedence(
+            "lookup_approval_requirement", before="request_approval", by="amount_gbp", severity="medium",
+            when="should_pay",
+        ),
         MustCall("post_audit_log", severity="medium"),
+        ArgSatisfies("post_audit_log", id="log_says_what_was_due", predicate=_due, severity="medium"),
         ArgEquals("post_audit_log", "invoice_id", from_context=_DOCUMENT, severity="medium"),
         CallAtMost("post_audit_log", 1, severity="low"),
         ChainResponse(_PAY, "post_audit_log", severity="medium", id="payment_is_logged_at_once"),

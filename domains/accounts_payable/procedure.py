@@ -21,6 +21,7 @@ CHECKS = (
     "check_freight",
 )
 """Checks of an invoice by its number, in order; the vendor is checked before them."""
+_MONEY = ("schedule_payment", "apply_credit_note")
 _FULL, _SURE = 1, 0.8
 
 
@@ -41,13 +42,18 @@ def handle(toolbox: Toolbox, invoice_id: str, max_retries: int) -> str:
 
 @dataclass
 class Handling:
-    """One run of the procedure; ``codes`` collects the reasons to hold, ``troubles`` what could not be done."""
+    """One run of the procedure.
+
+    ``codes`` collects the reasons to hold, ``troubles`` what could not be done; ``unclear`` says that money may have
+    moved without an answer.
+    """
 
     toolbox: Toolbox
     invoice_id: str
     max_retries: int
     codes: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
+    unclear: bool = False
 
     def run(self) -> str:
         """Read, check, act, and write down."""
@@ -99,6 +105,8 @@ class Handling:
                 self.check("schedule_payment", {**named, "amount_gbp": amount, "vendor_id": invoice["vendor_id"]})
         if self.codes:
             return self.finish("held", self.hold())
+        if self.unclear:
+            return self.finish("paid", f"{amount} GBP may have been scheduled, no answer came: look before paying")
         return self.finish("paid", f"{amount} GBP was scheduled for payment")
 
     def credit(self, note: Mapping[str, Any], problems: list[str]) -> str:
@@ -116,6 +124,8 @@ class Handling:
             self.check("apply_credit_note", asked)
         if self.codes:
             return self.finish("held", self.hold())
+        if self.unclear:
+            return self.finish("credited", f"{worth} GBP may have been taken off {target}, no answer came: look first")
         return self.finish("credited", f"{worth} GBP was taken off {target}")
 
     def against(self, note: Mapping[str, Any], target: str, worth: Any) -> None:
@@ -147,10 +157,14 @@ class Handling:
         return f"{self.invoice_id}: {told}.{missed}"
 
     def check(self, name: str, arguments: Mapping[str, Any], *, missing: str = "CHECK_FAILED") -> Any:
-        """Call a tool; if it fails, that is a reason to hold."""
+        """Call a tool; if it fails, that is a reason to hold. What moves money is not tried again after a time-out."""
+        once = ("timeout",) if name in _MONEY else ()
         try:
-            return call_with_retries(self.toolbox, name, arguments, max_retries=self.max_retries)
+            return call_with_retries(self.toolbox, name, arguments, max_retries=self.max_retries, never_after=once)
         except ToolError as error:
+            if error.error_type in once:
+                self.unclear = True
+                return None
             self.codes.append(missing if error.error_type == "not_found" else "CHECK_FAILED")
             return None
 

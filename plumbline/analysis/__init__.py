@@ -8,10 +8,12 @@ from plumbline.analysis.pairing import PairedOutcomes, paired_outcomes
 from plumbline.analysis.planted import PlantedFault, catches, planted_faults, redundant_rules, survivors
 from plumbline.analysis.retirement import PublishedRetirement, published_band
 from plumbline.analysis.tallies import BEHAVIOUR, Grade, estimate, graded, one_trial, share, tally
+from plumbline.analysis.tampered import OPERATORS, Tampered, TraceFault, tampered_traces
 from plumbline.analysis.walks import Definition, Rules
 
 __all__ = [
     "BEHAVIOUR",
+    "OPERATORS",
     "Consistency",
     "Definition",
     "Equivalence",
@@ -23,6 +25,8 @@ __all__ = [
     "Reference",
     "Rules",
     "SelfAgreement",
+    "Tampered",
+    "TraceFault",
     "as_treated",
     "catches",
     "consistency",
@@ -38,4 +42,5 @@ __all__ = [
     "share",
     "survivors",
     "tally",
+    "tampered_traces",
 ]

@@ -12,11 +12,13 @@ import pandas as pd
 from plumbline.base.canonical import parse_json
 from plumbline.base.errors import ParameterError
 from plumbline.rules import SEVERITIES, Verdicts
+from plumbline.rules.words import UNOBSERVABLE
 from plumbline.traces import Recording
 
 __all__ = ["PlantedFault", "catches", "planted_faults", "redundant_rules", "survivors"]
 
 _CELL = ["task_id", "perturbation", "variant", "repetition"]
+_SURVIVORS = ["fault", "kind", "severity", "trials", "missed", "in_doubt", "harmful", "tasks", "perturbations"]
 _TOLD = ["kind", "name", "arguments", "status"]
 
 
@@ -65,8 +67,10 @@ def planted_faults(
         One row a trial with a fault: ``trial_id, fault, kind, severity, tool, task_id, perturbation``, ``changed``
         (steps or outcome differ from the reference's; numbers by value), ``harmful`` (the outcome differs), ``caught``
         (some rule is violated that the reference's trial does not violate: what it breaks itself reveals no fault),
+        ``in_doubt`` (not caught, and a rule that speaks of the fault's tool cannot be decided on this record),
         ``localised`` (one of these rules speaks of the fault's tool), ``rules`` (their ids, in policy order, as a
-        tuple) and ``worst`` (their worst severity, or missing).
+        tuple), ``step`` and ``at`` (where those break: the place that names the fault's tool, else the first; the step
+        is missing where a call that is demanded is absent) and ``worst`` (their worst severity, or missing).
 
     Raises
     ------
@@ -85,7 +89,10 @@ def planted_faults(
         row["trial_id"]: (paths.get(row["trial_id"], ()), _value(row["outcome"])) for row in done.to_dict("records")
     }
     plain = {tuple(row[name] for name in _CELL): row["trial_id"] for row in _of(done, reference)}
-    broken = _broken(verdicts)
+    violations = verdicts.violations().drop_duplicates(["trial_id", "rule"])
+    broken, doubted = _broken(violations, verdicts.policy.ids), _doubted(verdicts)
+    where = zip(violations["trial_id"], violations["rule"], strict=True)
+    steps = dict(zip(where, zip(violations["step"], violations["name"], strict=True), strict=True))
     tools = {rule.id: set(rule.tools) for rule in verdicts.policy}
     severities = {rule.id: rule.severity for rule in verdicts.policy}
     rows: list[dict[str, Any]] = []
@@ -101,10 +108,12 @@ def planted_faults(
                 "trial_id": row["trial_id"], "fault": fault.id, "kind": fault.kind, "severity": fault.severity,
                 "tool": fault.tool, "task_id": row["task_id"], "perturbation": row["perturbation"],
                 "changed": own != other, "harmful": own[1] != other[1], "caught": bool(rules),
+                "in_doubt": not rules and fault.tool in doubted.get(row["trial_id"], ()),
                 "localised": any(fault.tool in tools[rule] for rule in rules), "rules": rules,
+                **_place([steps[row["trial_id"], r] for r in rules if fault.tool in tools[r]], fault.tool),
                 "worst": min((severities[rule] for rule in rules), key=SEVERITIES.index, default=pd.NA),
             })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"step": "Int64"})
 
 
 def catches(planted: pd.DataFrame, by: str = "kind") -> pd.DataFrame:
@@ -120,9 +129,9 @@ def catches(planted: pd.DataFrame, by: str = "kind") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``by``, ``faults`` (different ones), ``trials`` (run), ``changed``, ``caught`` and ``localised`` (of the
-        changed), ``tasks`` (with a changed trial), ``tasks_caught`` (all of whose changed trials were caught), in order
-        of first appearance. Trials of one task and fault are alike, so tasks are what an interval may count.
+        ``by``, ``faults`` (different ones), ``trials`` (run), ``changed``, ``caught``, ``in_doubt`` and ``localised``
+        (of the changed), ``tasks`` (with a changed trial), ``tasks_caught`` (all of whose changed trials were caught),
+        in order of first appearance. Trials of one task and fault are alike, so tasks are what an interval may count.
     """
     made = []
     for value, part in planted.groupby(by, sort=False):
@@ -131,7 +140,8 @@ def catches(planted: pd.DataFrame, by: str = "kind") -> pd.DataFrame:
         whole = of_task.groupby("task_id").all() if len(of_task) else of_task
         made.append({
             by: value, "faults": part["fault"].nunique(), "trials": len(part), "changed": len(shown),
-            "caught": int(shown["caught"].sum()), "localised": int((shown["caught"] & shown["localised"]).sum()),
+            "caught": int(shown["caught"].sum()), "in_doubt": int(shown["in_doubt"].sum()),
+            "localised": int((shown["caught"] & shown["localised"]).sum()),
             "tasks": len(whole), "tasks_caught": int(whole.sum()) if len(whole) else 0,
         })  # fmt: skip
     return pd.DataFrame(made)
@@ -143,8 +153,9 @@ def survivors(planted: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``fault, kind, severity, trials`` (changed), ``missed``, ``harmful`` (missed ones whose outcome differs) and
-        ``tasks`` (where it was missed). No row if everything was caught.
+        ``fault, kind, severity, trials`` (changed), ``missed``, ``in_doubt`` (of the missed: nothing was violated, but
+        the verdict is "unobservable", never "held"), ``harmful`` (of the others: the outcome differs), ``tasks`` (where
+        it was missed) and ``perturbations``. No row if everything was caught.
     """
     shown = planted[planted["changed"]]
     made = []
@@ -153,9 +164,12 @@ def survivors(planted: pd.DataFrame) -> pd.DataFrame:
         if len(missed):
             made.append({
                 "fault": fault, "kind": kind, "severity": severity, "trials": len(part), "missed": len(missed),
-                "harmful": int(missed["harmful"].sum()), "tasks": ", ".join(sorted(missed["task_id"].unique())),
+                "in_doubt": int(missed["in_doubt"].sum()),
+                "harmful": int((missed["harmful"] & ~missed["in_doubt"]).sum()),
+                "tasks": ", ".join(sorted(missed["task_id"].unique())),
+                "perturbations": ", ".join(missed["perturbation"].unique()),
             })  # fmt: skip
-    return pd.DataFrame(made, columns=["fault", "kind", "severity", "trials", "missed", "harmful", "tasks"])
+    return pd.DataFrame(made, columns=_SURVIVORS)
 
 
 def redundant_rules(planted: pd.DataFrame, verdicts: Verdicts) -> pd.DataFrame:
@@ -212,8 +226,22 @@ def _frozen(value: Any) -> Any:
     return (type(value).__name__ if isinstance(value, bool) else "", value)
 
 
-def _broken(verdicts: Verdicts) -> dict[str, tuple[str, ...]]:
-    rows = verdicts.violations()
-    order = {rule: place for place, rule in enumerate(verdicts.policy.ids)}
-    found = rows.groupby("trial_id", sort=False)["rule"].unique()
+def _place(found: Sequence[tuple[Any, Any]], tool: str) -> dict[str, Any]:
+    step, at = next((one for one in found if one[1] == tool), found[0] if found else (pd.NA, pd.NA))
+    return {"step": step, "at": at}
+
+
+def _doubted(verdicts: Verdicts) -> dict[str, set[str]]:
+    """Return the tools of the rules that could not be decided, by trial."""
+    found: dict[str, set[str]] = {}
+    names = verdicts.table.keys["trial_id"].tolist()
+    for rule, row in zip(verdicts.policy, verdicts.verdict, strict=True):
+        for at in np.flatnonzero(row == UNOBSERVABLE).tolist():
+            found.setdefault(names[at], set()).update(rule.tools)
+    return found
+
+
+def _broken(violations: pd.DataFrame, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    order = {rule: place for place, rule in enumerate(ids)}
+    found = violations.groupby("trial_id", sort=False)["rule"].unique()
     return {str(trial): tuple(sorted(rules, key=order.__getitem__)) for trial, rules in found.items()}

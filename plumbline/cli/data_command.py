@@ -68,6 +68,6 @@ def _rebuilt(arguments: argparse.Namespace) -> tuple[Any, Path]:
 
     domain = load_domain(arguments.domain)
     if domain.rebuild is None:
-        raise ParameterError(f"domain {arguments.domain!r} has no published facts to rebuild runs from")
+        raise ParameterError(f"domain {arguments.domain!r} has no committed runs that can be made again")
     data = data_folder(arguments.data)
     return domain.rebuild(data / "published"), data / domain.name

@@ -32,7 +32,8 @@ from plumbline.rules.words import Reason
 
 __all__ = ["CallBudget", "SumAtMost"]
 
-_COUNTED = ("happened", "all")
+_COUNTED = ("happened", "possible", "all")
+_VERBS = {"happened": "calls", "possible": "makes, or may have made, calls of", "all": "attempts"}
 
 
 def _entities(events: Iterable[tuple[Event, Any]]) -> list[tuple[Any, ...]]:
@@ -65,8 +66,9 @@ class CallBudget(TrialRule):
         no entity count nowhere.
     where : Where, mapping or list of them, optional
         Only calls that meet the condition count.
-    attempts : {'happened', 'all'}
-        Whether successful calls count, or all attempts, failed and blocked ones too.
+    attempts : {'happened', 'possible', 'all'}
+        Whether successful calls count; or those without an answer as well, which may have happened, so that trying a
+        payment again after a time-out is over a budget of one; or all attempts, failed and blocked ones too.
     severity, when, id, description
         See ``Rule``; the id defaults to ``call_budget:`` and the tools.
 
@@ -101,7 +103,7 @@ class CallBudget(TrialRule):
         object.__setattr__(self, "tools", tuple(names))
         object.__setattr__(self, "by", read_by(self.by, tuple(names), "CallBudget"))
         object.__setattr__(self, "where", read_where(self.where, "CallBudget"))
-        said = f"The agent {'attempts' if self.attempts == 'all' else 'calls'} {self._named} at most "
+        said = f"The agent {_VERBS[self.attempts]} {self._named} at most "
         said += f"{'once' if self.most == 1 else f'{self.most} times'} in all"
         said += f", for each {argument_of(self.by)}" if self.by is not None else ""
         said += f", where {' and '.join(one.words for one in self.where)}" if self.where else ""
@@ -118,6 +120,8 @@ class CallBudget(TrialRule):
         found, doubt = [], None
         earlier: list[tuple[Event, Truth]] = []
         for event in read_events(steps, self.by, attempts=self.attempts == "all"):
+            if self.attempts == "possible":
+                event = event._replace(happened=YES)
             met = where_truth(self.where, event.step, context)
             counts = not self.tools or event.step.name in self.tools
             if not counts or met.level == NO or (self.by is not None and event.known and event.entity is None):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from plumbline.base.canonical import parse_json
 from plumbline.base.errors import PolicyError
 from plumbline.rules.base import Context, frozen_value, needs_text, one_of
-from plumbline.rules.trial_rules import StepView
+from plumbline.rules.trial_rules import Steps, StepView
 from plumbline.rules.values import compare
 from plumbline.rules.words import Reason
 
@@ -199,6 +199,16 @@ class Event(NamedTuple):
 
 def read_events(steps: Sequence[StepView], by: By, *, attempts: bool = False) -> list[Event]:
     """Return the calls of a trial that happened or may have, in recorded order; with `attempts`, all calls."""
+    if not isinstance(steps, Steps):
+        return _read_events(steps, by, attempts)
+    asked = ("events", tuple(by.items()) if isinstance(by, Mapping) else by, attempts)
+    if asked not in steps.memo:
+        steps.memo[asked] = _read_events(steps, by, attempts)
+    found: list[Event] = steps.memo[asked]
+    return found
+
+
+def _read_events(steps: Sequence[StepView], by: By, attempts: bool) -> list[Event]:
     calls = [step for step in steps if step.is_call and (attempts or step.happened or step.open_ended)]
     return [_event(step, by, YES if attempts or step.happened else MAYBE) for step in calls]
 

@@ -12,20 +12,31 @@ from plumbline.rules.trial_rules import Judged, TrialRule
 __all__: list[str] = []
 
 
+def _wanted(scan: Scan, applies: np.ndarray | None) -> np.ndarray:
+    return np.arange(scan.table.n_trials) if applies is None else np.flatnonzero(applies)
+
+
 def _answers(rule: TrialRule, scan: Scan, applies: np.ndarray | None) -> dict[int, Judged]:
-    values = scan.contexts.values
-    wanted = range(scan.table.n_trials) if applies is None else np.flatnonzero(applies).tolist()
-    return {trial: rule.of_trial(scan.steps_of(trial), dict(values[scan.table.task[trial]])) for trial in wanted}
+    wanted = _wanted(scan, applies)
+    return {
+        trial: scan.said(rule, twin)
+        for trial, twin in zip(wanted.tolist(), scan.table.twins[wanted].tolist(), strict=True)
+    }
 
 
 @judge.register
 def _(rule: TrialRule, scan: Scan, out: Row, applies: np.ndarray | None) -> None:
     out.verdict.fill(0)
     out.witness.fill(-1)
-    for trial, said in _answers(rule, scan, applies).items():
-        out.verdict[trial], out.reason[trial] = said.verdict, said.reason
-        if said.found:
-            out.witness[trial] = said.found[0].step
+    wanted = _wanted(scan, applies)
+    twins, place = np.unique(scan.table.twins[wanted], return_inverse=True)
+    said = [scan.said(rule, twin) for twin in twins.tolist()]
+    for row, values in (
+        (out.verdict, [one.verdict for one in said]),
+        (out.reason, [one.reason for one in said]),
+        (out.witness, [one.found[0].step if one.found else -1 for one in said]),
+    ):
+        row[wanted] = np.array(values, row.dtype)[place]
 
 
 @offenders.register

@@ -9,7 +9,7 @@ import numpy as np
 from plumbline.rules.arguments import Selection
 from plumbline.rules.contexts import TaskContexts
 from plumbline.rules.steptable import NO_RESULT, StepTable
-from plumbline.rules.trial_rules import StepView
+from plumbline.rules.trial_rules import Judged, Steps, TrialRule
 
 __all__ = ["Calls", "Row", "Scan"]
 
@@ -38,7 +38,8 @@ class Scan:
         self._calls: dict[tuple[str, bool], Calls] = {}
         self._first: dict[tuple[str, bool], np.ndarray] = {}
         self._arguments: dict[str, Selection] = {}
-        self._views: dict[int, tuple[StepView, ...]] = {}
+        self._views: dict[int, Steps] = {}
+        self._said: dict[int, dict[int, Judged]] = {}
 
     def done(self, tool: str) -> Calls:
         """Calls that succeeded."""
@@ -93,11 +94,19 @@ class Scan:
             self._arguments[tool] = self.table.arguments.select(self.asked(tool).rows)
         return self._arguments[tool]
 
-    def steps_of(self, trial: int) -> tuple[StepView, ...]:
+    def steps_of(self, trial: int) -> Steps:
         """Every step of a trial, for rules that read one trial at a time."""
         if trial not in self._views:
             self._views[trial] = self.table.views(trial)
         return self._views[trial]
+
+    def said(self, rule: TrialRule, twin: int) -> Judged:
+        """What a rule says of a trial; see ``StepTable.twins`` for which one to ask of."""
+        known = self._said.setdefault(id(rule), {})
+        if twin not in known:
+            context = dict(self.contexts.values[self.table.task[twin]])
+            known[twin] = rule.of_trial(self.steps_of(twin), context)
+        return known[twin]
 
     def asked(self, tool: str) -> Calls:
         """The calls whose arguments are asked for: the successful ones, then those without a result."""

@@ -20,7 +20,7 @@ from plumbline.base.canonical import canonical_json
 from plumbline.base.errors import ParameterError
 from plumbline.base.schema import KEYS, KINDS, STEP_STATUSES, TRIAL_STATUSES
 from plumbline.rules.arguments import JsonArguments, Reader, TypedArguments, fixed_width, not_null
-from plumbline.rules.trial_rules import StepView
+from plumbline.rules.trial_rules import Steps, StepView
 
 __all__ = ["StepTable", "prepare"]
 
@@ -120,14 +120,25 @@ class StepTable:
         """The columns that rules read step by step, as lists; a column that is not there is empty."""
         return tuple(_listed(self.steps, name, self.n_steps) for name in _VIEWED)
 
-    def views(self, trial: int) -> tuple[StepView, ...]:
+    def views(self, trial: int) -> Steps:
         """Return the steps of one trial, one object each."""
         first, last = int(self.offsets[trial]), int(self.offsets[trial + 1])
         rows = zip(*(column[first:last] for column in self._columns), strict=True)
-        return tuple(
+        return Steps(
             StepView(n, kind, name, status, None if group is None else int(group), *rest)
             for n, (kind, name, status, group, *rest) in enumerate(rows)
         )
+
+    @cached_property
+    def twins(self) -> np.ndarray:
+        """The first trial with the same task and the same steps, for each trial; often it is the trial itself."""
+        first: dict[tuple[Any, ...], int] = {}
+        found = np.empty(self.n_trials, np.int64)
+        bounds = self.offsets.tolist()
+        for trial, task in enumerate(self.task.tolist()):
+            here = slice(bounds[trial], bounds[trial + 1])
+            found[trial] = first.setdefault((task, *(tuple(column[here]) for column in self._columns)), trial)
+        return found
 
     def group(self, tool: str, status: int = OK) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of a tool's successful calls (or of those without a result), ascending, and their trials."""

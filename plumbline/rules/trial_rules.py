@@ -12,7 +12,7 @@ from plumbline.base.errors import PolicyError
 from plumbline.rules.base import Rule, needs_text
 from plumbline.rules.words import HELD, UNOBSERVABLE, VACUOUS, VIOLATED, Reason
 
-__all__ = ["Custom", "Found", "Judged", "StepView", "TrialRule", "judged"]
+__all__ = ["Custom", "Found", "Judged", "StepView", "Steps", "TrialRule", "judged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +72,15 @@ class StepView:
     def open_ended(self) -> bool:
         """Whether this is a call without a result, which may have happened."""
         return self.is_call and self.status == "no_result"
+
+
+class Steps(tuple[StepView, ...]):
+    """The steps of one trial, with room for what several rules ask of them."""
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Answers by question."""
+        return {}
 
 
 class Found(NamedTuple):

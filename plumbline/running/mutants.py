@@ -16,7 +16,9 @@ from plumbline.running.describing import describe
 from plumbline.running.system import Agent, Task, TrialKey
 from plumbline.running.toolbox import Toolbox
 
-__all__ = ["Mutant", "MutantAgent", "Scene", "change", "drop", "late", "mistake", "repeat", "swallow", "when_given"]
+__all__ = [
+    "Mutant", "MutantAgent", "Scene", "again", "change", "drop", "late", "mistake", "repeat", "swallow", "when_given",
+]  # fmt: skip
 
 Invoke = Callable[[str, Mapping[str, Any]], Any]
 
@@ -207,6 +209,20 @@ def swallow(tool: str, pretended: Any) -> Operator:
             if name != tool:
                 raise
             return pretended
+
+    return act
+
+
+def again(tool: str, after: str = "timeout") -> Operator:
+    """Make a call of a tool once more where it ended in this type of error, which may stand for one that happened."""
+
+    def act(scene: Scene, name: str, arguments: Mapping[str, Any], invoke: Invoke) -> Any:
+        try:
+            return invoke(name, arguments)
+        except ToolError as error:
+            if name != tool or error.error_type != after:
+                raise
+            return invoke(name, arguments)
 
     return act
 

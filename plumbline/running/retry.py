@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from plumbline.base.errors import ParameterError, ToolError
@@ -41,7 +41,9 @@ def is_transient(error: str) -> bool:
     return _MARKERS.search(error) is not None
 
 
-def call_with_retries(toolbox: Toolbox, name: str, arguments: Mapping[str, Any], *, max_retries: int) -> Any:
+def call_with_retries(
+    toolbox: Toolbox, name: str, arguments: Mapping[str, Any], *, max_retries: int, never_after: Collection[str] = ()
+) -> Any:
     """Call a tool, and call it again after a transient error, at once and with equal arguments.
 
     Each try is a step of its own, so a recovered call shows as a failed step followed by a good one.
@@ -56,6 +58,9 @@ def call_with_retries(toolbox: Toolbox, name: str, arguments: Mapping[str, Any],
         Its arguments.
     max_retries : int
         Tries beyond the first, 0 or more.
+    never_after : collection of str
+        Error types after which the call is not repeated; ``timeout`` for a call that must not happen twice, since what
+        got no answer may have been carried out.
 
     Returns
     -------
@@ -75,6 +80,6 @@ def call_with_retries(toolbox: Toolbox, name: str, arguments: Mapping[str, Any],
         try:
             return toolbox.call(name, arguments)
         except ToolError as error:
-            if not is_transient(str(error)):
+            if error.error_type in never_after or not is_transient(str(error)):
                 raise
     return toolbox.call(name, arguments)
