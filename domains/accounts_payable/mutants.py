@@ -29,6 +29,7 @@ __all__ = ["MUTANTS"]
 _PAY, _LOG, _FLAG = "schedule_payment", "post_audit_log", "flag_exception"
 _ALL_CHECKS = ("check_vendor_status", *CHECKS)
 _PROMPTS = {task.id: task.prompt for task in TASKS}
+_CREDITS = {task.id: task.context["credit_for"] for task in TASKS if task.context["kind"] == "credit_note"}
 _DECOYS = {tool.name for tool in DECOYS}
 _FINE: Mapping[str, Any] = {
     "check_vendor_status": {"problems": [], "payable": True},
@@ -58,6 +59,20 @@ def _another(vendor: str) -> str:
 
 def _paying(wrong: Callable[[Scene, dict[str, Any]], Any], tool: str = _PAY) -> Operator:
     return change(tool, lambda scene, given: {**given, "amount_gbp": wrong(scene, given)})
+
+
+def _anyway(scene: Scene, name: str, arguments: Mapping[str, Any], invoke: Any) -> Any:
+    note = scene.results.get("fetch_invoice_lines", {}).get("invoice_id") if name == _FLAG else None
+    if name != _FLAG or note not in _CREDITS:
+        return invoke(name, arguments)
+    given = {"credit_note_id": note, "against_invoice": _CREDITS[note], "amount_gbp": Decimal("100.00")}
+    return invoke("apply_credit_note", given)
+
+
+def _loop(scene: Scene, name: str, arguments: Mapping[str, Any], invoke: Any) -> Any:
+    for _ in range(60 if name == "fetch_invoice_lines" else 0):
+        invoke(name, arguments)
+    return invoke(name, arguments)
 
 
 def _sums(scene: Scene) -> Mapping[str, Any]:
@@ -124,7 +139,7 @@ def _controls() -> Iterator[Mutant]:
 
 
 def _amounts() -> Iterator[Mutant]:
-    """Faults in amounts, vendors, approvals and reasons."""
+    """Faults in amounts and in who or what is paid, and how often."""
     wrong: Mapping[str, tuple[str, Callable[[Scene, dict[str, Any]], Any]]] = {
         "x10": ("Ten times the amount is paid.", lambda scene, given: given["amount_gbp"] * 10),
         "net": ("Net is paid for gross.", lambda scene, given: _sums(scene)["net"]),
@@ -150,6 +165,13 @@ def _amounts() -> Iterator[Mutant]:
         change("apply_credit_note", lambda scene, given: {**given, "against_invoice": "INV-8105"}),
     )  # fmt: skip
     yield Mutant(
+        "credit:note", "wrong invoice", "apply_credit_note", "critical", "Another credit note is taken.",
+        change("apply_credit_note", lambda scene, given: {**given, "credit_note_id": "INV-8230"}),
+    )  # fmt: skip
+    yield Mutant(
+        "credit:anyway", "ignore a result", "apply_credit_note", "critical", "What must be held is credited.", _anyway
+    )
+    yield Mutant(
         "pay:vendor", "wrong vendor", _PAY, "critical", "Another vendor is paid.",
         change(_PAY, lambda scene, given: {**given, "vendor_id": _another(given["vendor_id"])}),
     )  # fmt: skip
@@ -162,6 +184,10 @@ def _amounts() -> Iterator[Mutant]:
         yield Mutant(
             name, "pay after a time-out", tool, "critical", f"{tool} without an answer is made again.", again(tool)
         )
+
+
+def _decisions() -> Iterator[Mutant]:
+    """Faults in approvals and reasons."""
     yield Mutant(
         "approve:lower", "wrong approver", "request_approval", "critical", "Too low a role approves.",
         _granted(change("request_approval", _lower)),
@@ -231,12 +257,13 @@ def _records() -> Iterator[Mutant]:
         "drop:fetch_invoice_lines", "drop a control", "fetch_invoice_lines", "low", "The lines are not read.",
         drop("fetch_invoice_lines", {"lines": []}),
     )  # fmt: skip
+    yield Mutant("loop:fetch_invoice_lines", "duplicate", "fetch_invoice_lines", "low", "The lines are read on.", _loop)
     yield Mutant(
         "duplicate:fetch_invoice", "duplicate", "fetch_invoice", "low", "The record is read twice, harming nothing.",
         repeat("fetch_invoice"),
     )  # fmt: skip
 
 
-MUTANTS: tuple[Mutant, ...] = (*_controls(), *_amounts(), *_records())
+MUTANTS: tuple[Mutant, ...] = (*_controls(), *_amounts(), *_decisions(), *_records())
 """Every planted fault. Some change nothing on some tasks, such as a wrong currency on an invoice in GBP, and the last
 one is harmless: what cannot be told from the reference is no miss."""

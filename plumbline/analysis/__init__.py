@@ -4,6 +4,7 @@ from plumbline.analysis.agreement import PassTable, SelfAgreement
 from plumbline.analysis.consistency import Consistency, Reference, consistency
 from plumbline.analysis.equivalence import Equivalence, equivalence
 from plumbline.analysis.exposure import as_treated, exposure
+from plumbline.analysis.interpreted import interpreted
 from plumbline.analysis.pairing import PairedOutcomes, paired_outcomes
 from plumbline.analysis.planted import PlantedFault, catches, planted_faults, redundant_rules, survivors
 from plumbline.analysis.retirement import PublishedRetirement, published_band
@@ -34,6 +35,7 @@ __all__ = [
     "estimate",
     "exposure",
     "graded",
+    "interpreted",
     "one_trial",
     "paired_outcomes",
     "planted_faults",

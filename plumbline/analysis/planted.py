@@ -68,9 +68,10 @@ def planted_faults(
         (steps or outcome differ from the reference's; numbers by value), ``harmful`` (the outcome differs), ``caught``
         (some rule is violated that the reference's trial does not violate: what it breaks itself reveals no fault),
         ``in_doubt`` (not caught, and a rule that speaks of the fault's tool cannot be decided on this record),
-        ``localised`` (one of these rules speaks of the fault's tool), ``rules`` (their ids, in policy order, as a
-        tuple), ``step`` and ``at`` (where those break: the place that names the fault's tool, else the first; the step
-        is missing where a call that is demanded is absent) and ``worst`` (their worst severity, or missing).
+        ``localised`` (one of these rules speaks of the fault's tool or breaks at a call of it), ``rules`` (their ids,
+        in policy order, as a tuple), ``step`` and ``at`` (where those break: the place that names the fault's tool,
+        else the first; the step is missing where a call that is demanded is absent) and ``worst`` (their worst
+        severity, or missing).
 
     Raises
     ------
@@ -104,13 +105,14 @@ def planted_faults(
             own, other = whole[row["trial_id"]], whole[beside]
             before = broken.get(beside, ())
             rules = tuple(rule for rule in broken.get(row["trial_id"], ()) if rule not in before)
+            told = [rule for rule in rules if fault.tool in (*tools[rule], steps[row["trial_id"], rule][1])]
             rows.append({
                 "trial_id": row["trial_id"], "fault": fault.id, "kind": fault.kind, "severity": fault.severity,
                 "tool": fault.tool, "task_id": row["task_id"], "perturbation": row["perturbation"],
                 "changed": own != other, "harmful": own[1] != other[1], "caught": bool(rules),
                 "in_doubt": not rules and fault.tool in doubted.get(row["trial_id"], ()),
-                "localised": any(fault.tool in tools[rule] for rule in rules), "rules": rules,
-                **_place([steps[row["trial_id"], r] for r in rules if fault.tool in tools[r]], fault.tool),
+                "localised": bool(told), "rules": rules,
+                **_place([steps[row["trial_id"], rule] for rule in told], fault.tool),
                 "worst": min((severities[rule] for rule in rules), key=SEVERITIES.index, default=pd.NA),
             })  # fmt: skip
     return pd.DataFrame(rows).astype({"step": "Int64"})

@@ -131,17 +131,13 @@ def _asked(arguments: argparse.Namespace) -> tuple[Any, str | None, Any]:
 
 def _client(arguments: argparse.Namespace) -> Any:
     from plumbline.base.errors import ParameterError
-    from plumbline.running.clients import AnthropicClient, OpenAICompatibleClient
+    from plumbline.running.clients import model_client
 
     if arguments.model is None:
         if odd := [f"--{n}" for n in ("api", "base-url", "price") if getattr(arguments, n.replace("-", "_"))]:
             raise ParameterError(f"{', '.join(odd)} without --model: say which model is asked")
         return None
-    if arguments.offline:
-        return None
-    api = arguments.api or ("openai" if arguments.base_url else "anthropic")
-    make: Any = AnthropicClient if api == "anthropic" else OpenAICompatibleClient
-    return make(base_url=arguments.base_url)
+    return None if arguments.offline else model_client(api=arguments.api or "", base_url=arguments.base_url or "")
 
 
 def _prices(arguments: argparse.Namespace) -> Any:

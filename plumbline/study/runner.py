@@ -84,7 +84,7 @@ def run_study(
     ParameterError, NotFoundError
         A parameter is unknown or impossible; no kernel was started.
     PinError
-        A figure differs from its pin.
+        A figure of the notebook differs from its pin.
     StudyFailedError
         A cell failed; the notebook with its traceback is kept beside the others as ``<name>.failed.ipynb``.
     """
@@ -96,10 +96,6 @@ def run_study(
     if declared != set(values):
         found = f"{study.notebook.name} declares {sorted(declared)}, study.yaml {sorted(values)}"
         raise InputError(f"{found}; make them agree")
-    pins = None
-    if study.is_default(values):
-        tell("checking pins")
-        pins = check_study(study, values).require()
     folder = Path(out).absolute()  # papermill changes the working directory while it runs
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plumbline-") as scratch:
@@ -111,6 +107,7 @@ def run_study(
         from plumbline.show.report import export_report
 
         results = _results(made)
+        pins = study.check(results["figures"]).require() if study.is_default(values) else None
         page = Path(scratch) / f"{study.name}.html"
         export_report(made, page, provenance=_provenance(study, results, pins), title=study.title)
         text = json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

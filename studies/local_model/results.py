@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 import plumbline as plumb
-from plumbline.analysis import exposure, graded, share, tally
-from plumbline.base.canonical import parse_json
+from plumbline.analysis import exposure, graded, interpreted, share, tally
 from plumbline.stats import mcnemar, sign_flip
 from plumbline.study import Figures
 
@@ -17,15 +16,6 @@ READERS = ("plan_execute", "plan_execute_schema")
 FREE = "react_choice"
 CELL = ["task_id", "perturbation", "variant", "repetition"]
 EFFECTS = ("schedule_payment", "flag_exception")
-
-
-def understood(run: plumb.Run) -> pd.DataFrame:
-    """Return one row a trial of the executor arms: which invoice the model named, and whether it is the task's."""
-    steps = run.steps[run.steps["name"] == "interpret_request"]
-    named = [parse_json(result)["invoice_id"] for result in steps["result"]]
-    rows = steps[["trial_id", "arm", *CELL]].assign(named=named)
-    rows["right"] = rows["named"] == rows["task_id"]
-    return rows.reset_index(drop=True)
 
 
 def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures:
@@ -39,7 +29,7 @@ def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures
     found.add("model/server", dict(made["server"]))
     found.add("model/tokens", {n: int(run.trials[n].sum()) for n in ("tokens_in", "tokens_out")})
     found.add("statuses", dict(made["statuses"]))
-    read = understood(run)
+    read = interpreted(run)
     _interpretation(found, run, read, confidence)
     _schema(found, read)
     domain = plumb.load_domain("procure_to_pay")

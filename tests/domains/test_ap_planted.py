@@ -7,12 +7,13 @@ import pytest
 import plumbline as plumb
 from plumbline.analysis import catches, planted_faults, redundant_rules, survivors
 from plumbline.base.canonical import parse_json
+from plumbline.domains.accounts_payable import rebuild
 from plumbline.domains.accounts_payable.arms import plan_execute
 from plumbline.domains.accounts_payable.mutants import MUTANTS
 from plumbline.rules import SEVERITIES
 
 DOMAIN = plumb.load_domain("accounts_payable")
-PERTURBATIONS = ("baseline", "paraphrase", "decoy_tools", "tool_fault")
+PERTURBATIONS = ("baseline", "paraphrase", "decoy_tools", "tool_fault", "lost_answer")
 NO_HARM = {
     "ignore:check_po_validity": "the order is missing too, and the sanction comes first: only the remark differs",
     "ignore:match_purchase_order": "the duplicate comes first: only the remark differs",
@@ -43,11 +44,11 @@ def planted(run, verdicts):
 
 def test_the_reference_breaks_no_rule_and_is_right_under_every_perturbation():
     run = plumb.run_study(
-        DOMAIN, arms={"reference": plan_execute()}, perturbations=(*tuple(DOMAIN.catalog())[:7], "tool_fault"),
-        variants=2, repetitions=1, clock=None,
+        DOMAIN, arms={"reference": plan_execute()}, perturbations=tuple(DOMAIN.catalog()), variants=2, repetitions=1,
+        clock=None,
     )  # fmt: skip
     done = run.trials[run.trials["status"] == "completed"]
-    assert len(done) >= 31 * 8 * 2 - 4
+    assert len(done) == 31 * 10 * 2
     assert run.check(DOMAIN.policy).violations().empty
     assert all(
         DOMAIN.grade(parse_json(row["outcome"]), DOMAIN.task(row["task_id"]).context) for row in done.to_dict("records")
@@ -66,9 +67,12 @@ def test_an_executor_that_does_not_try_again_is_not_as_good_and_the_policy_says_
 
 def test_every_harmful_fault_is_caught_and_every_other_miss_has_its_reason(planted):
     shown = planted[planted["changed"]]
-    assert shown[shown["harmful"] & ~shown["caught"]].empty
-    assert set(survivors(planted)["fault"]) <= set(NO_HARM)
-    assert survivors(planted)["harmful"].sum() == 0
+    missed = shown[shown["harmful"] & ~shown["caught"]]
+    assert missed["in_doubt"].all(), "a verdict says that it cannot tell, none says held"
+    assert set(missed["perturbation"]) <= {"lost_answer"}
+    told = survivors(planted)
+    assert set(told.loc[told["in_doubt"] < told["missed"], "fault"]) <= set(NO_HARM)
+    assert told["harmful"].sum() == 0
     assert len(MUTANTS) >= 70
     assert set(planted["fault"]) == {mutant.id for mutant in MUTANTS}
 
@@ -87,8 +91,8 @@ def test_counts_add_up_and_a_rate_has_only_what_showed(planted):
     assert (by_kind["localised"] <= by_kind["caught"]).all()
     assert (by_kind["tasks_caught"] <= by_kind["tasks"]).all()
     money = catches(planted[planted["fault"] == "amount:currency"], "fault").iloc[0]
-    assert money["changed"] == 8, "only the two payable invoices in foreign currency show it, under four perturbations"
-    assert catches(planted[planted["fault"] == "amount:rounded"], "fault")["changed"].item() == 8, "2900 is 2900.00"
+    assert money["changed"] == 10, "only the two payable invoices in foreign currency show it, under five perturbations"
+    assert catches(planted[planted["fault"] == "amount:rounded"], "fault")["changed"].item() == 10, "2900 is 2900.00"
 
 
 @pytest.mark.parametrize(("condition", "where"), [("reworded:", {"paraphrase"}), ("decoys:", {"decoy_tools"})])
@@ -132,3 +136,39 @@ def test_every_mutant_says_what_it_is():
         assert mutant.severity in SEVERITIES
         assert mutant.description.endswith(".")
         assert mutant.of(plan_execute()).describe()["mutant"] == mutant.id
+
+
+def test_paying_again_after_a_lost_answer_is_caught_and_the_reference_does_not():
+    again = [mutant for mutant in MUTANTS if mutant.kind == "pay after a time-out"]
+    arms = {"reference": plan_execute(), **{mutant.id: mutant.of(plan_execute()) for mutant in again}}
+    run = plumb.run_study(
+        DOMAIN, arms=arms, tasks=["INV-8201", "INV-8202", "INV-8229"], perturbations=("lost_answer",), variants=4,
+        repetitions=1, clock=None,
+    )  # fmt: skip
+    found = planted_faults(run, run.check(DOMAIN.policy), again, reference="reference")
+    shown = found[found["changed"]]
+    assert shown.groupby("fault").size().to_dict() == {"pay:again": 2, "credit:again": 1}
+    assert shown["harmful"].all()
+    assert {rule for rules in shown["rules"] for rule in rules} == {"pays_once_even_in_doubt", "credits_once_in_doubt"}
+    mine = run.trials[run.trials["arm"] == "reference"]
+    assert set(mine["exposure"]) == {"delivered"}
+    assert all(
+        DOMAIN.grade(parse_json(row["outcome"]), DOMAIN.task(row["task_id"]).context) for row in mine.to_dict("records")
+    )
+
+
+def test_an_executor_acts_alike_where_only_what_a_model_is_shown_differs():
+    others = tuple(name for name in DOMAIN.catalog() if name not in rebuild.PLANTED)
+    assert others == ("tool_order", "schema_order", "field_order", "sampling")
+    few = [mutant for mutant in MUTANTS if mutant.id in ("drop:validate_tax", "reworded:validate_tax", "pay:vendor")]
+    run = plumb.run_study(
+        DOMAIN, arms={mutant.id: mutant.of(plan_execute()) for mutant in few}, tasks=["INV-8201", "INV-8224"],
+        perturbations=("baseline", *others), variants=1, repetitions=1, clock=None,
+    )  # fmt: skip
+    steps = run.steps.assign(task_id=run.steps["trial_id"].str.split("/").str[1])
+    done = steps.groupby("trial_id").apply(lambda rows: tuple(zip(rows["name"], rows["arguments"], strict=True)))
+    for mutant in few:
+        for task in ("INV-8201", "INV-8224"):
+            plain = done[f"{mutant.id}/{task}/baseline/0/0"]
+            told = [done[f"{mutant.id}/{task}/{name}/0/0"] for name in others if name != "field_order"]
+            assert told == [plain] * len(told)

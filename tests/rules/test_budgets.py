@@ -47,6 +47,16 @@ class TestCallBudget:
         assert reason(CallBudget("search", most=1), search(), lost) == LOST
         assert word(CallBudget("search", most=1, attempts="all"), search(), lost) == "violated"
 
+    def test_what_may_have_happened_counts_where_a_second_try_is_the_harm(self):
+        rule = CallBudget("search", most=1, attempts="possible")
+        lost, failed = call("search", {}, status="no_result"), call("search", {}, status="failed")
+        assert word(rule, lost) == "held"
+        assert word(rule, failed, search(), call("search", {}, status="blocked")) == "held", (
+            "what failed did not happen"
+        )
+        assert told(rule, lost, search()) == [[1, "at most 1 call of search", "call number 2"]]
+        assert rule.description == "The agent makes, or may have made, calls of search at most once in all."
+
     def test_each_entity_has_its_own(self):
         rule = CallBudget("refund", most=1, by="order")
         assert word(rule, refund("A", 1), refund("B", 1), call("refund", {}), call("refund", {})) == "held"

@@ -205,3 +205,26 @@ def test_a_condition_leaves_other_tasks_alone():
     steps = [call("a", {}, group=0), call("b", {}, group=0)]
     assert word(rule, *steps, context={"strict": True}) == "violated"
     assert word(rule, *steps, context={"strict": False}) == "not_applicable"
+
+
+def test_trials_of_one_task_with_equal_steps_are_read_once_and_others_apart():
+    read = []
+
+    def quiet(steps, context):
+        read.append((context["name"], [one.name for one in steps]))
+        return [one.step for one in steps if one.name == "b" and context["name"] == "t2"]
+
+    told = {"r/t1": "ab", "s/t1": "ab", "s/t2": "ab", "r/t2": "a"}
+    rows = [
+        {"trial_id": f"{cell}/baseline/0/0", **call(name, {})} for cell, names in told.items() for name in names
+    ]  # fmt: skip
+    trials = pd.DataFrame([{"arm": cell[0], "task_id": cell[2:]} for cell in told])
+    contexts = {task: {"context": {"name": task}} for task in ("t1", "t2")}
+    run = Recording(trials, pd.DataFrame(rows), run_id="r", tasks=contexts)
+    rule = Custom(quiet, id="quiet", description="Nothing is done.")
+    found = check(run, Policy("p", [rule]))
+    assert sorted((name, "".join(names)) for name, names in read) == [("t1", "ab"), ("t2", "a"), ("t2", "ab")]
+    assert found.to_frame().set_index("trial_id")["verdict"].to_dict() == {
+        "r/t1/baseline/0/0": "held", "s/t1/baseline/0/0": "held", "s/t2/baseline/0/0": "violated",
+        "r/t2/baseline/0/0": "held",
+    }  # fmt: skip

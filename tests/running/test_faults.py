@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from plumbline.base.canonical import canonical_json
@@ -135,6 +137,15 @@ def test_a_retry_is_a_step_of_its_own_with_equal_arguments(counting):
     assert [(s["arguments"], s["status"]) for s in box.steps] == [
         ('{"by":2}', "failed"), ('{"by":2}', "failed"), ('{"by":2}', "ok"),
     ]  # fmt: skip
+
+
+def test_what_must_not_happen_twice_is_not_tried_again_after_a_lost_answer(counting):
+    for error, tries, total in (("timeout_after", 1, 2), ("http_503", 2, 2)):
+        box = Toolbox(counting.tools, counting.new_world(), fault=Fault("add", error))
+        with contextlib.suppress(ToolError):
+            call_with_retries(box, "add", {"by": 2}, max_retries=3, never_after=("timeout",))
+        assert len(box.steps) == tries
+        assert box.call("add", {"by": 0}) == {"value": total}
 
 
 @pytest.mark.parametrize(("retries", "tries"), [(0, 1), (1, 2), (3, 4)])

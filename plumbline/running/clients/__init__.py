@@ -2,6 +2,7 @@
 
 from plumbline.running.clients.anthropic_client import AnthropicClient
 from plumbline.running.clients.backoff import Backoff, RetryingClient
+from plumbline.running.clients.choosing import APIS, model_client
 from plumbline.running.clients.failures import FAILURES, ModelFailureError
 from plumbline.running.clients.faulty import CLIENT_FAULTS, ClientFault, FaultyClient
 from plumbline.running.clients.ledger import Ledger
@@ -15,6 +16,7 @@ from plumbline.running.clients.records import Recorded, Spend, TrialUsage
 from plumbline.running.clients.scripted import ScriptedClient
 
 __all__ = [
+    "APIS",
     "CLIENT_FAULTS",
     "FAILURES",
     "LOCAL_MODEL",
@@ -42,6 +44,7 @@ __all__ = [
     "Usage",
     "assistant_message",
     "local_prices",
+    "model_client",
     "parse_price",
     "tool_message",
 ]
