@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures
     domain = plumb.load_domain("accounts_payable")
     found = Figures()
     with ExitStack() as held:
-        runs = dict(runs) | (_live(domain, values, held) if values["model"] else {})
+        runs = dict(runs) | (live(domain, values, held) if values["model"] else {})
         for name, run in runs.items():
             found.add(f"digest/{name}", run.digest)
             found.add(f"counts/{name}", vars(run.counts()))
@@ -91,8 +92,16 @@ def _planted(found: Figures, planted: pd.DataFrame, confidence: float) -> None:
     caught = shown[shown["caught"] & shown["localised"]]
     found.add("planted/where/absent", int(caught["step"].isna().sum()))
     found.add("planted/where/its_own_tool", int((caught["step"].notna() & (caught["at"] == caught["tool"])).sum()))
-    found.add("planted/where/what_it_should_guard", int((caught["step"].notna() & (caught["at"] != caught["tool"])).sum()))
-    _tables(found, "planted", planted, confidence, "kind", "severity", "perturbation")
+    found.add(
+        "planted/where/what_it_should_guard", int((caught["step"].notna() & (caught["at"] != caught["tool"])).sum())
+    )
+    _tables(found, "planted", planted, confidence, "kind", "severity")
+    for row in catches(planted, "perturbation").to_dict("records"):
+        found.add(f"planted/perturbation/{row['perturbation']}", {each: int(row[each]) for each in COUNTS[:-2]})
+    for row in catches(planted.assign(changed=planted["harmful"]), "severity").to_dict("records"):
+        whole = _shares(int(row["tasks_caught"]), int(row["tasks"]), confidence)
+        found.add(f"harmful/severity/{row['severity']}", {each: int(row[each]) for each in COUNTS})
+        found.add(f"harmful/severity/{row['severity']}/documents", whole)
     for row in survivors(planted).to_dict("records"):
         name = row.pop("fault")
         trials = shown[(shown["fault"] == name) & ~shown["caught"]]["trial_id"]
@@ -124,16 +133,13 @@ def _rules(
     broken = (verdicts["planted"].verdict == VIOLATED).sum(axis=1)
     alone = needed["faults_alone"] + needed["localises_alone"] + also["faults_alone"] + also["localises_alone"]
     for place, rule in enumerate(domain.policy):
-        found.add(
-            f"rule/{rule.id}",
-            {
-                "severity": rule.severity, "put_to_the_test": bool(tested[place]), "violated": int(broken[place]),
-                "caught": int(needed["caught"].iloc[place]), "caught_in_traces": int(also["caught"].iloc[place]),
-                "alone": int(needed["faults_alone"].iloc[place]), "only_place": int(needed["localises_alone"].iloc[place]),
-                "alone_in_traces": int(also["faults_alone"].iloc[place]),
-                "only_place_in_traces": int(also["localises_alone"].iloc[place]),
-            },
-        )  # fmt: skip
+        mine, traces = needed.iloc[place], also.iloc[place]
+        found.add(f"rule/{rule.id}", {
+            "severity": rule.severity, "put_to_the_test": bool(tested[place]), "violated": int(broken[place]),
+            "caught": int(mine["caught"]), "caught_in_traces": int(traces["caught"]),
+            "alone": int(mine["faults_alone"]), "only_place": int(mine["localises_alone"]),
+            "alone_in_traces": int(traces["faults_alone"]), "only_place_in_traces": int(traces["localises_alone"]),
+        })  # fmt: skip
     found.add("rules/all", len(domain.policy))
     found.add("rules/put_to_the_test", int(tested.sum()))
     found.add("rules/that_caught_something", int(((needed["caught"] + also["caught"]) > 0).sum()))
@@ -199,7 +205,10 @@ def _reading(found: Figures, domain: plumb.Domain, run: plumb.Run, confidence: f
     for by in (["arm"], ["arm", "perturbation"]):
         for row in tally(run, right, by=by, confidence=confidence).to_dict("records"):
             name = "/".join(["reading", *(row[key] for key in by)])
-            mine = read[(read["arm"] == row["arm"]) & read["perturbation"].isin([row.get("perturbation", p) for p in run.perturbations])]
+            mine = read[
+                (read["arm"] == row["arm"])
+                & read["perturbation"].isin([row.get("perturbation", p) for p in run.perturbations])
+            ]
             wrong = mine[~mine["right"]]
             found.add(name, share(row) | {"missing": int(row["missing"])}, trials=list(wrong["trial_id"]))
             found.add(f"{name}/another", int(wrong["named"].notna().sum()))
@@ -234,10 +243,12 @@ def _choosing(
     for rule, rows in table.groupby("rule", sort=False):
         broken = rows[rows["verdict"] == "violated"]
         if len(broken):
-            found.add(f"choosing/rule/{rule}", {"violated": len(broken), "active": len(rows)}, trials=list(broken["trial_id"]))
+            found.add(
+                f"choosing/rule/{rule}", {"violated": len(broken), "active": len(rows)}, trials=list(broken["trial_id"])
+            )
 
 
-def _live(domain: plumb.Domain, values: Mapping[str, Any], held: ExitStack) -> dict[str, plumb.Run]:
+def live(domain: plumb.Domain, values: Mapping[str, Any], held: ExitStack) -> dict[str, plumb.Run]:
     """Ask another model, as the two recorded live runs asked theirs."""
     from plumbline.running.clients import LOCAL_MODEL, LocalModel, Prices, local_prices, model_client, parse_price
 
@@ -245,7 +256,7 @@ def _live(domain: plumb.Domain, values: Mapping[str, Any], held: ExitStack) -> d
     model = LOCAL_MODEL if local else values["model"]
     prices = local_prices() if local else None
     if not local and values["price"]:
-        prices = Prices({model: parse_price(values["price"], as_of="given with the study")})
+        prices = Prices({model: parse_price(values["price"], as_of=datetime.now(UTC).date().isoformat())})
     api = "" if values["api"] == "auto" else values["api"]
     client = LocalModel() if local else model_client(api=api, base_url=values["base_url"])
     held.callback(getattr(client, "close", lambda: None))

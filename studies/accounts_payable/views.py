@@ -25,7 +25,6 @@ _TRACE_SURVIVES = {
     "repeat": "a reading, a check or a request made twice harms nothing, and no rule forbids it",
     "swap": "neighbours whose order no rule fixes, because nothing depends on it",
     ("delay", "fetch_invoice_lines"): "the policy asks that the lines be read, not when",
-    ("delay", "calculate_payable_amount"): "on a document that is held nothing rests on the amount",
     "calculate_payable_amount": "on a document that is held nothing rests on the amount",
     "fetch_invoice": "the second reading, of the invoice that a credit note names: the policy does not ask for it",
     "request_approval": "a role with more authority than needed may approve",
@@ -54,54 +53,65 @@ def caught(found: Found, by: str, name: str = "planted") -> pd.DataFrame:
     title = {"kind": "kind of fault", "severity": "severity", "perturbation": "perturbation"}[by]
     rows = []
     for value, row in _entries(found, f"{name}/{by}"):
+        whole = found.get(f"{name}/{by}/{value}/documents")
         rows.append({
-            title: _KINDS.get(value, value) if name == "traces" else value, "faults": row["faults"], "trials": row["trials"],
+            title: _KINDS.get(value, value) if name == "traces" else value, "faults": row["faults"],
             "showed": row["changed"], "caught": row["caught"], "cannot tell": row["in_doubt"],
             "missed": row["changed"] - row["caught"] - row["in_doubt"], "right place": row["localised"],
-            "documents, all caught": _interval(found[f"{name}/{by}/{value}/documents"]),
+            "documents, all caught": None if whole is None else _interval(whole),
         })  # fmt: skip
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows).dropna(axis="columns", how="all")
     return table.drop(columns="cannot tell") if name == "traces" else table
 
 
 def severities(found: Found) -> pd.DataFrame:
     """The share of documents all of whose faults were caught, by severity."""
-    rows = [
-        {"group": value, "series": "planted faults", **found[f"planted/severity/{value}/documents"], "note": ""}
-        for value, _ in _entries(found, "planted/severity")
-    ]
+    rows = []
+    for series, prefix in (("changed the outcome", "harmful"), ("showed at all", "planted")):
+        for value, row in _entries(found, f"{prefix}/severity"):
+            if row["changed"]:
+                note = f"{row['in_doubt']} trials cannot be told" if row["in_doubt"] else ""
+                whole = found[f"{prefix}/severity/{value}/documents"]
+                rows.append({"group": value, "series": f"faults that {series}", **whole, "note": note})
     return pd.DataFrame(rows)
 
 
 def survivors(found: Found) -> pd.DataFrame:
-    """Faults that were missed somewhere, and why."""
-    rows = [
-        {
-            "fault": name, "severity": row["severity"], "showed": row["trials"], "not caught": row["missed"],
-            "cannot tell": row["in_doubt"], "missed, with harm": row["harmful"], "documents": row["documents"],
-            "why": _LOST if row["in_doubt"] == row["missed"] else _SURVIVES[name],
-        }
-        for name, row in _entries(found, "planted/survivor")
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+    """Faults that were missed somewhere, by the reason."""
+    rows: dict[str, dict[str, Any]] = {}
+    for name, row in _entries(found, "planted/survivor"):
+        why = _LOST if row["in_doubt"] == row["missed"] else _SURVIVES[name]
+        entry = rows.setdefault(why, {"why": why, "faults": [], "not caught": 0, "of": 0, "with harm": 0})
+        entry["faults"].append(name)
+        entry["not caught"] += row["missed"]
+        entry["of"] += row["trials"]
+        entry["with harm"] += row["harmful"]
+    return pd.DataFrame([{**row, "faults": ", ".join(row["faults"])} for row in rows.values()])
 
 
 def trace_survivors(found: Found) -> pd.DataFrame:
     """Changes of recorded traces that no rule saw, and why."""
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     for name, row in _entries(found, "traces/survivor", 2):
         kind, tool = name.split("/")
         why = _TRACE_SURVIVES.get((kind, tool)) or _TRACE_SURVIVES.get(kind) or _TRACE_SURVIVES[tool]
-        entry = rows.setdefault((kind, why), {"a call was": _KINDS[kind], "of": [], "traces": 0, "why nothing is said": why})
-        entry["of"].append(tool)
+        entry = rows.setdefault(why, {"why nothing is said": why, "a call was": [], "of": [], "traces": 0})
+        for key, value in (("a call was", _KINDS[kind]), ("of", tool)):
+            entry[key] += [value] if value not in entry[key] else []
         entry["traces"] += row["traces"]
-    return pd.DataFrame([{**row, "of": ", ".join(sorted(row["of"]))} for row in rows.values()])
+    table = [{**row, "a call was": "; ".join(row["a call was"]), "of": ", ".join(row["of"])} for row in rows.values()]
+    return pd.DataFrame(table)
 
 
 def classes(found: Found) -> pd.DataFrame:
     """Every exception class: documents for which it is the first reason, one of several, or almost one."""
     rows = [
-        {"class": name, "first reason": row["first"], "one of several": row["also"], "almost met by a clean one": row["almost"]}
+        {
+            "class": name,
+            "first reason": row["first"],
+            "one of several": row["also"],
+            "almost met by a clean one": row["almost"],
+        }
         for name, row in _entries(found, "coverage/class")
     ]
     return pd.DataFrame(rows)
@@ -111,7 +121,12 @@ def redundant(found: Found) -> pd.DataFrame:
     """Rules without which neither catalog would lose a fault or its place."""
     keys = ("alone", "only_place", "alone_in_traces", "only_place_in_traces")
     rows = [
-        {"rule": name, "severity": row["severity"], "faults it saw": row["caught"], "traces it saw": row["caught_in_traces"]}
+        {
+            "rule": name,
+            "severity": row["severity"],
+            "faults it saw": row["caught"],
+            "traces it saw": row["caught_in_traces"],
+        }
         for name, row in _entries(found, "rule")
         if not any(row[key] for key in keys)
     ]
@@ -120,16 +135,13 @@ def redundant(found: Found) -> pd.DataFrame:
 
 def needed(found: Found) -> pd.DataFrame:
     """Rules that alone see a fault, or alone name its place."""
-    rows = [
-        {
-            "rule": name, "severity": row["severity"], "planted faults it alone sees": row["alone"],
-            "planted faults it alone places": row["only_place"], "trace faults it alone sees": row["alone_in_traces"],
-            "trace faults it alone places": row["only_place_in_traces"],
-        }
-        for name, row in _entries(found, "rule")
-    ]  # fmt: skip
-    table = pd.DataFrame(rows)
-    return table[table.iloc[:, 2:].sum(axis=1) > 0].reset_index(drop=True)
+    rows = []
+    for name, row in _entries(found, "rule"):
+        planted, traces = (row["alone"], row["only_place"]), (row["alone_in_traces"], row["only_place_in_traces"])
+        if any((*planted, *traces)):
+            shown = {"planted: sees, places": planted, "traces: sees, places": traces}
+            rows.append({"rule": name, "severity": row["severity"], **{k: f"{a}, {b}" for k, (a, b) in shown.items()}})
+    return pd.DataFrame(rows)
 
 
 def outcomes(found: Found) -> pd.DataFrame:
@@ -214,13 +226,19 @@ def claims(found: Found) -> tuple[list[str], list[str]]:
 
 def summary(found: Found) -> str:
     """Return the study's answer as text."""
-    lines = ["Planted faults by severity: documents all of whose faults were caught [95% Clopper-Pearson], trials caught of those that show", ""]
-    for value, row in _entries(found, "planted/severity"):
-        whole = _interval(found[f"planted/severity/{value}/documents"])
-        doubt = f", cannot tell {row['in_doubt']}" if row["in_doubt"] else ""
-        lines.append(f"{value:10}{whole:26}{row['caught']} of {row['changed']} trials{doubt}")
+    lines = [
+        "Planted faults that changed the outcome: documents on which all were caught [Clopper-Pearson], trials caught",
+        "",
+    ]
+    for value, row in _entries(found, "harmful/severity"):
+        if row["changed"]:
+            whole = _interval(found[f"harmful/severity/{value}/documents"])
+            doubt = f", cannot tell {row['in_doubt']}" if row["in_doubt"] else ""
+            lines.append(f"{value:10}{whole:26}{row['caught']} of {row['changed']} trials{doubt}")
     lines += ["", "Outcome correct of the executor, % of trials", ""]
     for condition in ("baseline", "tool_fault", "lost_answer"):
-        cells = "".join(f"  {EXECUTORS[arm]}: {percent(found[f'outcome/{arm}/{condition}'])}".ljust(26) for arm in EXECUTORS)
+        cells = "".join(
+            f"  {EXECUTORS[arm]}: {percent(found[f'outcome/{arm}/{condition}'])}".ljust(26) for arm in EXECUTORS
+        )
         lines.append(f"{condition:13}{cells}".rstrip())
     return "\n".join([*lines, "", *(f"- {sentence}" for sentence in answer(found))])
