@@ -19,6 +19,7 @@ __all__ = ["PlantedFault", "catches", "planted_faults", "redundant_rules", "surv
 
 _CELL = ["task_id", "perturbation", "variant", "repetition"]
 _SURVIVORS = ["fault", "kind", "severity", "trials", "missed", "in_doubt", "harmful", "tasks", "perturbations"]
+_READ = ["arm", "trial_id", "outcome", *_CELL]
 _TOLD = ["kind", "name", "arguments", "status"]
 
 
@@ -86,10 +87,16 @@ def planted_faults(
         raise ParameterError(f"run {recording.run_id!r} has no arm {lacking[0]!r}; it has {', '.join(sorted(arms))}")
     done = recording.trials[recording.trials["status"].isin(["completed", "agent_error"])]
     paths = _paths(recording)
+    of_arm: dict[str, list[dict[str, Any]]] = {}
+    for values in zip(*(done[name].tolist() for name in _READ), strict=True):
+        row = dict(zip(_READ, values, strict=True))
+        of_arm.setdefault(row["arm"], []).append(row)
     whole = {
-        row["trial_id"]: (paths.get(row["trial_id"], ()), _value(row["outcome"])) for row in done.to_dict("records")
+        row["trial_id"]: (paths.get(row["trial_id"], ()), _value(row["outcome"]))
+        for rows in of_arm.values()
+        for row in rows
     }
-    plain = {tuple(row[name] for name in _CELL): row["trial_id"] for row in _of(done, reference)}
+    plain = {tuple(row[name] for name in _CELL): row["trial_id"] for row in of_arm.get(reference, ())}
     violations = verdicts.violations().drop_duplicates(["trial_id", "rule"])
     broken, doubted = _broken(violations, verdicts.policy.ids), _doubted(verdicts)
     where = zip(violations["trial_id"], violations["rule"], strict=True)
@@ -98,7 +105,7 @@ def planted_faults(
     severities = {rule.id: rule.severity for rule in verdicts.policy}
     rows: list[dict[str, Any]] = []
     for fault in faults:
-        for row in _of(done, fault.id):
+        for row in of_arm.get(fault.id, ()):
             beside = plain.get(tuple(row[name] for name in _CELL))
             if beside is None:
                 raise ParameterError(f"trial {row['trial_id']!r} has no counterpart in arm {reference!r}")
@@ -187,22 +194,16 @@ def redundant_rules(planted: pd.DataFrame, verdicts: Verdicts) -> pd.DataFrame:
     shown = planted[planted["changed"] & planted["caught"]]
     tools = {rule.id: set(rule.tools) for rule in verdicts.policy}
     rows = []
+    trials = list(zip(shown["fault"].tolist(), shown["tool"].tolist(), shown["rules"].tolist(), strict=True))
     for rule in verdicts.policy:
-        mine = shown[np.array([rule.id in rules for rules in shown["rules"]], bool)]
-        alone = mine[np.array([len(rules) == 1 for rules in mine["rules"]], bool)]
-        only = {
-            row["fault"] for row in mine.to_dict("records")
-            if [one for one in row["rules"] if row["tool"] in tools[one]] == [rule.id]
-        }  # fmt: skip
+        mine = [(fault, tool, rules) for fault, tool, rules in trials if rule.id in rules]
+        alone = [fault for fault, _, rules in mine if len(rules) == 1]
+        only = {fault for fault, tool, rules in mine if [one for one in rules if tool in tools[one]] == [rule.id]}
         rows.append({
             "rule": rule.id, "severity": rule.severity, "caught": len(mine), "alone": len(alone),
-            "faults_alone": alone["fault"].nunique(), "localises_alone": len(only),
+            "faults_alone": len(set(alone)), "localises_alone": len(only),
         })  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def _of(trials: pd.DataFrame, arm: str) -> list[dict[Any, Any]]:
-    return trials[trials["arm"] == arm].to_dict("records")
 
 
 def _paths(recording: Recording) -> Mapping[str, tuple[Any, ...]]:

@@ -110,6 +110,11 @@ class CallBudget(TrialRule):
         self._complete(f"call_budget:{'+'.join(names) or 'all'}", f"{said}.")
 
     @property
+    def reads(self) -> frozenset[str] | None:
+        """Names of the steps on which the answer depends; None for a budget of all tools."""
+        return frozenset(self.tools) or None
+
+    @property
     def _named(self) -> str:
         return ", ".join(self.tools) or "tools"
 
@@ -117,9 +122,12 @@ class CallBudget(TrialRule):
         """Judge one trial; every call over the budget is a violating step."""
         if unset(self.where, context):
             return not_applicable()
+        events = read_events(steps, self.by, attempts=self.attempts == "all")
+        if len(events) <= self.most:
+            return judged((), active=True)
         found, doubt = [], None
         earlier: list[tuple[Event, Truth]] = []
-        for event in read_events(steps, self.by, attempts=self.attempts == "all"):
+        for event in events:
             if self.attempts == "possible":
                 event = event._replace(happened=YES)
             met = where_truth(self.where, event.step, context)
@@ -215,6 +223,11 @@ class SumAtMost(TrialRule):
     def tools(self) -> tuple[str, ...]:
         """Names of the tools the rule speaks of."""
         return (self.tool,)
+
+    @property
+    def reads(self) -> frozenset[str] | None:
+        """Names of the steps on which the answer depends."""
+        return frozenset(self.tools)
 
     def of_trial(self, steps: Sequence[StepView], context: Mapping[str, Any]) -> Judged:
         """Judge one trial; every call that adds to a sum above the bound is a violating step."""

@@ -181,6 +181,11 @@ class ArgFromResult(TrialRule):
         """Names of the tools the rule speaks of."""
         return tuple(dict.fromkeys((self.tool, self.source)))
 
+    @property
+    def reads(self) -> frozenset[str] | None:
+        """Names of the steps on which the answer depends."""
+        return frozenset(self.tools)
+
     def of_trial(self, steps: Sequence[StepView], context: Mapping[str, Any]) -> Judged:
         """Judge one trial."""
         found, doubt = [], None

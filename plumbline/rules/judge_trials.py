@@ -20,7 +20,7 @@ def _answers(rule: TrialRule, scan: Scan, applies: np.ndarray | None) -> dict[in
     wanted = _wanted(scan, applies)
     return {
         trial: scan.said(rule, twin)
-        for trial, twin in zip(wanted.tolist(), scan.table.twins[wanted].tolist(), strict=True)
+        for trial, twin in zip(wanted.tolist(), scan.twins(rule)[wanted].tolist(), strict=True)
     }
 
 
@@ -29,7 +29,7 @@ def _(rule: TrialRule, scan: Scan, out: Row, applies: np.ndarray | None) -> None
     out.verdict.fill(0)
     out.witness.fill(-1)
     wanted = _wanted(scan, applies)
-    twins, place = np.unique(scan.table.twins[wanted], return_inverse=True)
+    twins, place = np.unique(scan.twins(rule)[wanted], return_inverse=True)
     said = [scan.said(rule, twin) for twin in twins.tolist()]
     for row, values in (
         (out.verdict, [one.verdict for one in said]),

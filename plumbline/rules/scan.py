@@ -39,6 +39,7 @@ class Scan:
         self._first: dict[tuple[str, bool], np.ndarray] = {}
         self._arguments: dict[str, Selection] = {}
         self._views: dict[int, Steps] = {}
+        self._twins: dict[frozenset[str] | None, np.ndarray] = {}
         self._said: dict[int, dict[int, Judged]] = {}
 
     def done(self, tool: str) -> Calls:
@@ -100,8 +101,15 @@ class Scan:
             self._views[trial] = self.table.views(trial)
         return self._views[trial]
 
+    def twins(self, rule: TrialRule) -> np.ndarray:
+        """For each trial the one to ask the rule about: the first that is the same as far as the rule reads."""
+        reads = rule.reads
+        if reads not in self._twins:
+            self._twins[reads] = self.table.twins(reads)
+        return self._twins[reads]
+
     def said(self, rule: TrialRule, twin: int) -> Judged:
-        """What a rule says of a trial; see ``StepTable.twins`` for which one to ask of."""
+        """What a rule says of a trial; see ``twins`` for which one to ask of."""
         known = self._said.setdefault(id(rule), {})
         if twin not in known:
             context = dict(self.contexts.values[self.table.task[twin]])

@@ -130,15 +130,32 @@ class StepTable:
         )
 
     @cached_property
-    def twins(self) -> np.ndarray:
-        """The first trial with the same task and the same steps, for each trial; often it is the trial itself."""
-        first: dict[tuple[Any, ...], int] = {}
-        found = np.empty(self.n_trials, np.int64)
-        bounds = self.offsets.tolist()
-        for trial, task in enumerate(self.task.tolist()):
-            here = slice(bounds[trial], bounds[trial + 1])
-            found[trial] = first.setdefault((task, *(tuple(column[here]) for column in self._columns)), trial)
-        return found
+    def _contents(self) -> np.ndarray:
+        """What each row holds, and its place in its trial, as one number."""
+        seen: dict[tuple[Any, ...], int] = {}
+        codes = [seen.setdefault(row, len(seen)) for row in zip(*self._columns, strict=True)]
+        place = np.arange(self.n_steps) - self.offsets[:-1][self.trial]
+        return np.array(codes, np.int64) * (int(place.max(initial=0)) + 1) + place
+
+    def twins(self, reads: frozenset[str] | None = None) -> np.ndarray:
+        """Return for each trial the first one of the same task with the same steps at the same places.
+
+        Parameters
+        ----------
+        reads : frozenset of str, optional
+            Only steps of these names are compared.
+        """
+        rows = np.arange(self.n_steps)
+        if reads is not None:
+            rows = np.flatnonzero(np.isin(np.array(self._columns[_VIEWED.index("name")], object), list(reads)))
+        trials = self.trial[rows]
+        counts = np.bincount(trials, minlength=self.n_trials)
+        table = np.full((self.n_trials, 1 + int(counts.max(initial=0))), -1, np.int64)
+        table[:, 0] = self.task
+        starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+        table[trials, 1 + np.arange(len(rows)) - starts[trials]] = self._contents[rows]
+        _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        return first[place.reshape(-1)]
 
     def group(self, tool: str, status: int = OK) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of a tool's successful calls (or of those without a result), ascending, and their trials."""

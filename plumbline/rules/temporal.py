@@ -30,6 +30,7 @@ class Pair(TrialRule):
     _names: ClassVar[tuple[str, str]]
     _id: ClassVar[str]
     _says: ClassVar[str]
+    _neighbours: ClassVar[bool] = False
 
     by: By = field(default=None, kw_only=True)
 
@@ -57,6 +58,11 @@ class Pair(TrialRule):
     def tools(self) -> tuple[str, ...]:
         """Names of the tools the rule speaks of."""
         return tuple(getattr(self, name) for name in self._names)
+
+    @property
+    def reads(self) -> frozenset[str] | None:
+        """Names of the steps on which the answer depends; None where it matters how many calls stand between."""
+        return None if self._neighbours or getattr(self, "within", None) is not None else frozenset(self.tools)
 
 
 @dataclass(frozen=True)
@@ -169,6 +175,7 @@ class ChainResponse(FirstThen):
     """
 
     kind: ClassVar[str] = "chain_response"
+    _neighbours = True
     settled: ClassVar[int] = UNOBSERVABLE
     _says = "Each {} is followed directly by {}"
 
@@ -274,6 +281,7 @@ class ChainPrecedence(FirstBefore):
     """
 
     kind: ClassVar[str] = "chain_precedence"
+    _neighbours = True
     _says = "{} comes directly before each {}"
 
     def of_trial(self, steps: Sequence[StepView], context: Mapping[str, Any]) -> Judged:

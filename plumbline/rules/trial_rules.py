@@ -103,6 +103,11 @@ class Judged(NamedTuple):
 class TrialRule(Rule):
     """Base of rules that read one trial at a time."""
 
+    @property
+    def reads(self) -> frozenset[str] | None:
+        """Names of the steps on which the answer depends, whatever stands between them; None for all steps."""
+        return None
+
     def of_trial(self, steps: Sequence[StepView], context: Mapping[str, Any]) -> Judged:
         """Judge one trial as if it had completed."""
         raise NotImplementedError
