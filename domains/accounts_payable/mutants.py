@@ -37,6 +37,7 @@ _FINE: Mapping[str, Any] = {
     **{name: {"problems": []} for name in CHECKS if name != "check_duplicate"},
 }
 """What a check says that finds nothing."""
+_COMMODITY = Decimal("50.00")
 _SCHEDULED = {"status": "scheduled"}
 _CRITICAL = ("check_vendor_status", "match_purchase_order", "check_duplicate")
 
@@ -47,6 +48,24 @@ def _fine(scene: Scene, found: Any) -> Any:
 
 def _bad(scene: Scene, found: Any) -> Any:
     return {**found, "problems": [*found["problems"], "PRICE_VARIANCE"]}
+
+
+def _as_commodity(scene: Scene, found: Any) -> Any:
+    """What the match would object to under the tolerances of a commodity, whatever the order is for."""
+
+    def dear(line: Mapping[str, Any]) -> bool:
+        over = line["unit_price"] - line["ordered_price"]
+        return bool(over > line["ordered_price"] * Decimal("0.03") and over * line["billed"] > _COMMODITY)
+
+    def many(line: Mapping[str, Any]) -> bool:
+        return bool(line["billed_before"] + line["billed"] > line["received"] * Decimal("1.02"))
+
+    lines = found.get("lines", ())
+    left = {
+        "PRICE_VARIANCE": any(dear(line) for line in lines if line["ordered_price"] is not None),
+        "QTY_OVER_RECEIPT": any(many(line) for line in lines),
+    }
+    return {**found, "problems": [code for code in found["problems"] if left.get(code, True)]}
 
 
 def _other(arguments: Mapping[str, Any]) -> str:
@@ -125,6 +144,10 @@ def _controls() -> Iterator[Mutant]:
     yield Mutant(
         "refuse:match_purchase_order", "refuse a clean one", "match_purchase_order", "high", "A match is refused.",
         mistake("match_purchase_order", _bad),
+    )  # fmt: skip
+    yield Mutant(
+        "ignore:category", "ignore a category", "match_purchase_order", "critical", "All is measured as a commodity.",
+        mistake("match_purchase_order", _as_commodity),
     )  # fmt: skip
     yield Mutant(
         "accept:0.85", "accept a probable duplicate", "check_duplicate", "critical", "Only exact duplicates are held.",

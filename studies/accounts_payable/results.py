@@ -51,7 +51,7 @@ def figures(values: Mapping[str, Any], runs: Mapping[str, plumb.Run]) -> Figures
             found.add(f"counts/{name}", vars(run.counts()))
         verdicts = {name: run.check(domain.policy) for name, run in runs.items()}
         planted = planted_faults(runs["planted"], verdicts["planted"], MUTANTS, reference=REFERENCE)
-        _planted(found, planted, confidence)
+        _planted(found, domain, planted, confidence)
         told, traced = _traces(found, domain, runs["executors"], confidence)
         _rules(found, domain, verdicts, planted, told, traced)
         _false_alarms(found, domain, runs["executors"], verdicts["executors"], confidence)
@@ -75,7 +75,7 @@ def _tables(found: Figures, name: str, planted: pd.DataFrame, confidence: float,
             found.add(f"{name}/{key}/{row[key]}/documents", whole)
 
 
-def _planted(found: Figures, planted: pd.DataFrame, confidence: float) -> None:
+def _planted(found: Figures, domain: plumb.Domain, planted: pd.DataFrame, confidence: float) -> None:
     everything = catches(planted.assign(every="all"), "every").iloc[0]
     found.add("planted/all", {each: int(everything[each]) for each in COUNTS})
     shown = planted[planted["changed"]]
@@ -96,6 +96,16 @@ def _planted(found: Figures, planted: pd.DataFrame, confidence: float) -> None:
         "planted/where/what_it_should_guard", int((caught["step"].notna() & (caught["at"] != caught["tool"])).sum())
     )
     _tables(found, "planted", planted, confidence, "kind", "severity")
+    tools = {rule.id: rule.tools for rule in domain.policy}
+    for (fault, tool), rows in shown.groupby(["fault", "tool"], sort=False):
+        seen = rows[rows["caught"]]
+        told = [next((rule for rule in rules if tool in tools[rule]), rules[0]) for rules in seen["rules"]]
+        places = seen["at"].where(seen["step"].notna(), "absent").dropna()
+        found.add(f"planted/fault/{fault}", {
+            "showed": len(rows), "caught": len(seen), "in_doubt": int(rows["in_doubt"].sum()),
+            "rule": None if seen.empty else pd.Series(told).mode()[0],
+            "at": None if places.empty else str(places.mode()[0]),
+        })  # fmt: skip
     for row in catches(planted, "perturbation").to_dict("records"):
         found.add(f"planted/perturbation/{row['perturbation']}", {each: int(row[each]) for each in COUNTS[:-2]})
     for row in catches(planted.assign(changed=planted["harmful"]), "severity").to_dict("records"):

@@ -64,6 +64,15 @@ def caught(found: Found, by: str, name: str = "planted") -> pd.DataFrame:
     return table.drop(columns="cannot tell") if name == "traces" else table
 
 
+def by_fault(found: Found) -> pd.DataFrame:
+    """Every fault with the rule that most often names its place, and where that breaks."""
+    rows = [
+        {"fault": name, "caught": f"{row['caught']} of {row['showed']}", "rule": row["rule"], "breaks at": row["at"]}
+        for name, row in _entries(found, "planted/fault")
+    ]
+    return pd.DataFrame(rows)
+
+
 def severities(found: Found) -> pd.DataFrame:
     """The share of documents all of whose faults were caught, by severity."""
     rows = []

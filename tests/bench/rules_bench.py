@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from plumbline.domain import load_domain
+from plumbline.domains.accounts_payable.arms import plan_execute
+from plumbline.domains.accounts_payable.mutants import MUTANTS
 from plumbline.rules import (
     VERDICTS,
     ArgEquals,
@@ -30,6 +33,7 @@ from plumbline.rules import (
     check,
     prepare,
 )
+from plumbline.running import run_study
 from tests.bench.generate import CONTEXTS, TOOLS, Synthetic, synthetic
 from tests.bench.race import Times, peak_bytes, race, row
 from tests.rules.oracle import answer
@@ -199,6 +203,7 @@ def bench(rounds: int = 5, tiny: bool = False) -> list[dict[str, Any]]:
     rows = _large(synthetic(large, 1), synthetic(slice_, 1), rounds)
     rows += _small(synthetic(250, 2), max(rounds, 3) * (1 if tiny else 10))
     rows += _huge(synthetic(huge, 3), rounds)
+    rows += _bound(tiny, rounds)
     return sorted(rows, key=lambda r: (len(r["id"]), r["id"]))
 
 
@@ -228,6 +233,24 @@ def _large(columns: Synthetic, part: Synthetic, rounds: int) -> list[dict[str, A
         row("P4", "24 rules / 6 rules", times.ratio("24 rules", "check"), 4, "<="),
         row("P13", f"peak bytes a step of check, {n:,} steps", check_peak, 16, "<="),
     ]
+
+
+def _bound(tiny: bool, rounds: int) -> list[dict[str, Any]]:
+    """Rules that follow one entity through a trial, on planted faults of accounts payable."""
+    domain, faults = load_domain("accounts_payable"), MUTANTS[:: 40 if tiny else 4]
+    run = run_study(
+        domain, arms={fault.id: fault.of(plan_execute()) for fault in faults}, clock=None, variants=1, repetitions=1,
+        tasks=[task.id for task in domain.tasks][: 2 if tiny else None],
+    )  # fmt: skip
+    contexts = {task: run.context(task) for task in run.tasks}
+    few, many = (Policy(str(n), list(domain.policy)[:n]) for n in (6, 24))
+    candidates: dict[str, Callable[[], object]] = {
+        "6": lambda: check(prepare(run.steps, run.trials), few, contexts=contexts),
+        "24": lambda: check(prepare(run.steps, run.trials), many, contexts=contexts),
+    }
+    times = race(candidates, rounds=rounds, units=dict.fromkeys(candidates, 1.0), clock=time.process_time)
+    what = f"24 rules / 6 rules bound to an entity, {len(run.trials):,} trials of accounts payable"
+    return [row("P4", what, times.ratio("24", "6"), 4, "<=")]
 
 
 def _against_pm4py(columns: Synthetic, part: Synthetic, rounds: int) -> Times | None:
