@@ -100,7 +100,7 @@ def _planted(found: Figures, domain: plumb.Domain, planted: pd.DataFrame, confid
     for (fault, tool), rows in shown.groupby(["fault", "tool"], sort=False):
         seen = rows[rows["caught"]]
         told = [next((rule for rule in rules if tool in tools[rule]), rules[0]) for rules in seen["rules"]]
-        places = seen["at"].where(seen["step"].notna(), "absent").dropna()
+        places = seen["at"].where(seen["at"] != tool, "its own call").where(seen["step"].notna(), "absent").dropna()
         found.add(f"planted/fault/{fault}", {
             "showed": len(rows), "caught": len(seen), "in_doubt": int(rows["in_doubt"].sum()),
             "rule": None if seen.empty else pd.Series(told).mode()[0],
