@@ -67,7 +67,7 @@ def caught(found: Found, by: str, name: str = "planted") -> pd.DataFrame:
 def by_fault(found: Found) -> pd.DataFrame:
     """Every fault with the rule that most often names its place, and where that breaks."""
     rows = [
-        {"fault": name, "caught": row["caught"], "of": row["showed"], "rule": row["rule"], "breaks at": row["at"]}
+        {"fault": name, "caught": row["caught"], "of": row["showed"], "breaks at": row["at"], "rule": row["rule"]}
         for name, row in _entries(found, "planted/fault")
     ]
     return pd.DataFrame(rows)
