@@ -242,12 +242,12 @@ def _reasons(relation: Relation, base: Case, follow: Case, changes: Iterable[Cha
     """Nothing but the declared fields changed, each of them did, and every fact stayed."""
     met: set[str] = set()
     for change in changes:
-        allowed = [pattern for pattern in relation.changed_fields if fnmatchcase(change.field, pattern)]
+        allowed = [each for each in relation.changed_fields if fnmatchcase(change.field, each.removesuffix("?"))]
         met.update(allowed)
         if not allowed:
             yield f"{change} is outside the declared fields {', '.join(relation.changed_fields)}"
     for pattern in relation.changed_fields:
-        if pattern not in met:
+        if pattern not in met and not pattern.endswith("?"):
             yield f"{pattern} was to change and did not"
     if follow.family_id != base.family_id:
         yield f"the follow-up has family {follow.family_id!r}, its seed {base.family_id!r}"

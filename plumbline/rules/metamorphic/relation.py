@@ -64,8 +64,8 @@ class Relation:
     transformation : Transformation
         How the follow-up is made.
     changed_fields : tuple of str
-        Every field the transformation changes, see ``Change``; ``invoices.*`` is any column. A change elsewhere, or
-        none where one is promised, makes the pair invalid.
+        Every field the transformation changes, see ``Change``; ``invoices.*`` is any column, ``payments.amount?`` may
+        change. A change elsewhere, or none where one is promised, makes the pair invalid.
     expects : tuple of Expect
         The deterministic oracle; all must hold.
     expectation : str

@@ -305,7 +305,7 @@ def test_a_pairs_frame_refuses_what_does_not_fit():
     }  # fmt: skip
     frame = pairs_frame([row])
     assert (str(frame["follow_witness"].dtype), str(frame["confirmed"].dtype)) == ("Int64", "bool")
-    with pytest.raises(SchemaError, match="found 'maybe'. allowed are satisfied, violated"):
+    with pytest.raises(SchemaError, match=r"found 'maybe'\. allowed are satisfied, violated"):
         pairs_frame([row | {"result": "maybe"}])
     with pytest.raises(SchemaError, match="a pair stands once per arm"):
         pairs_frame([row, row])
