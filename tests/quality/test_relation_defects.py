@@ -10,7 +10,7 @@ import plumbline as plumb
 from plumbline.rules.metamorphic import KINDS
 from plumbline.running import judge_pairs, run_pairs
 
-DOMAINS = {"procure_to_pay": "plan_execute"}
+DOMAINS = {"procure_to_pay": "plan_execute", "accounts_payable": "plan_execute"}
 
 
 @pytest.fixture(scope="module", params=DOMAINS)
