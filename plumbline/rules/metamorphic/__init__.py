@@ -1,5 +1,6 @@
 """Metamorphic relations: a seed, a controlled change, the expected relation and its oracle."""
 
+from plumbline.rules.metamorphic.author import read_relations, relation_from
 from plumbline.rules.metamorphic.case import Case, Change, apply_changes, difference
 from plumbline.rules.metamorphic.catalog import EntryCount, Validation, validate_relations
 from plumbline.rules.metamorphic.contract import CONTRACT_SCHEMA, Contract, contract_schema, make_contract
@@ -21,6 +22,7 @@ from plumbline.rules.metamorphic.language import language_of
 from plumbline.rules.metamorphic.measures import Behaviour, Call, Measured, measure
 from plumbline.rules.metamorphic.relation import STATUSES, Fact, PairTest, Precondition, Relation, relation_named
 from plumbline.rules.metamorphic.seed import PRIVACY, Seed
+from plumbline.rules.metamorphic.seeding import SeedSet, seeds
 from plumbline.rules.metamorphic.transformations import (
     Transformation,
     Transformed,
@@ -63,6 +65,7 @@ __all__ = [
     "Precondition",
     "Relation",
     "Seed",
+    "SeedSet",
     "Transformation",
     "Transformed",
     "Validation",
@@ -77,11 +80,14 @@ __all__ = [
     "make_contract",
     "measure",
     "pairs_frame",
+    "read_relations",
+    "relation_from",
     "relation_named",
     "rename",
     "reorder",
     "reword",
     "scale",
+    "seeds",
     "set_value",
     "together",
     "validate_relations",

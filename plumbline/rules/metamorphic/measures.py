@@ -91,7 +91,7 @@ class Measured:
 
 
 _TAKES: Mapping[str, tuple[str, ...]] = {
-    "calls": ("sum", "count", "first", "last", "max", "list", "set"),
+    "calls": ("sum", "count", "first", "last", "max", "list", "set", "size"),
     "path": ("list", "set"),
     "outcome": (),
     "text": ("citations", "language", "numbers", "identifiers", "whole"),
@@ -108,9 +108,9 @@ def checked_measure(spec: Any) -> dict[str, Any]:
     ----------
     spec : mapping
         ``{"of": "calls", "tool": "schedule_payment", "argument": "amount", "take": "sum"}`` (``sum``, ``count``,
-        ``first``, ``last``, ``max``, ``list``, ``set``); ``{"of": "outcome", "field": "paid"}``;
-        ``{"of": "path", "take": "list"}``; ``{"of": "text", "take": "citations"}`` (``citations``, ``language``,
-        ``numbers``, ``identifiers``, ``whole``).
+        ``first``, ``last``, ``max``, ``list``, ``set``, ``size``: how many different ones);
+        ``{"of": "outcome", "field": "paid"}``; ``{"of": "path", "take": "list"}``;
+        ``{"of": "text", "take": "citations"}`` (``citations``, ``language``, ``numbers``, ``identifiers``, ``whole``).
 
     Raises
     ------
@@ -171,9 +171,10 @@ def _calls(spec: Mapping[str, Any], seen: Behaviour) -> Measured:
 
 def _taken(spec: Mapping[str, Any], values: list[Any], calls: list[Call], last: int | None) -> Measured:
     take = spec["take"]
-    if take in ("list", "set"):
+    if take in ("list", "set", "size"):
         flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
-        return Measured(flat if take == "list" else _set(flat), last)
+        different = _set(flat)
+        return Measured(flat if take == "list" else different if take == "set" else len(different), last)
     if take in ("first", "last"):
         at = 0 if take == "first" else -1
         return Measured(values[at], calls[at].step) if values else Measured(None, None)

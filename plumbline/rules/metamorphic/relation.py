@@ -123,6 +123,8 @@ class Relation:
         for part in ("version", "title", "expectation", "risk_owner"):
             if not isinstance(getattr(self, part), str) or not getattr(self, part):
                 raise RelationError(f"relation {name!r} needs {part}, as text")
+        if not isinstance(self.debatable, bool):
+            raise RelationError(f"relation {name!r}: debatable is true or false; found {self.debatable!r}")
         if not self.changed_fields:
             raise RelationError(f"relation {name!r} must say what its transformation changes: changed_fields=")
         if not self.expects and self.oracle is None and not self.graded:
