@@ -8,7 +8,7 @@ from plumbline.running.faults import FAULT_KINDS, FAULTS, Fault, FaultKind, Faul
 from plumbline.running.faulty import Faulty, InjectedError
 from plumbline.running.given import parse_arguments
 from plumbline.running.journal import Journal
-from plumbline.running.judging import contracts_of, judge_pairs
+from plumbline.running.judging import PairEvidence, contracts_of, judge_pairs, pair_evidence
 from plumbline.running.ordering import run_order
 from plumbline.running.pairs import plan_pairs, run_pairs, table_case, table_world
 from plumbline.running.plan import run_plan
@@ -47,6 +47,7 @@ __all__ = [
     "InjectedError",
     "Journal",
     "NoResponseError",
+    "PairEvidence",
     "PlannedAgent",
     "Progress",
     "ProgressLine",
@@ -73,6 +74,7 @@ __all__ = [
     "judge_pairs",
     "named_by_task",
     "now_utc",
+    "pair_evidence",
     "parse_arguments",
     "plan_pairs",
     "planned_agent",

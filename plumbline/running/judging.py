@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from plumbline.base.canonical import canonical_json
@@ -15,7 +16,33 @@ from plumbline.traces import Recording
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["behaviours", "contracts_of", "judge_pairs"]
+__all__ = ["PairEvidence", "behaviours", "contracts_of", "judge_pairs", "pair_evidence"]
+
+
+@dataclass(frozen=True)
+class PairEvidence:
+    """Both inputs and both outputs of one pair, for whoever must judge prose.
+
+    Parameters
+    ----------
+    contract : Contract
+        What was changed, and what is expected; ``contract.graded`` says what a grader must judge.
+    arm, repetition, comparison
+        Which row of the pairs frame it belongs to; ``comparison`` is ``relation`` or ``noise``.
+    base_prompt, follow_prompt : str
+        What was asked; empty if not on record.
+    base, follow : Behaviour
+        What the two trials did, last words included.
+    """
+
+    contract: Contract
+    arm: str
+    repetition: int
+    comparison: str
+    base_prompt: str
+    follow_prompt: str
+    base: Behaviour
+    follow: Behaviour
 
 
 def contracts_of(run: Recording) -> tuple[Contract, ...]:
@@ -43,6 +70,34 @@ def behaviours(run: Recording) -> dict[str, Behaviour]:
         steps.setdefault(name, []).append(dict(zip(columns, row, strict=True)))
     trials = run.trials[["trial_id", "status", "outcome", "final_output"]].astype(object).to_dict("records")
     return {row["trial_id"]: Behaviour.read(row, steps.get(row["trial_id"], [])) for row in trials}
+
+
+def pair_evidence(run: Recording, *, graded_only: bool = True) -> Iterator[PairEvidence]:
+    """Yield what a grader needs of every valid pair whose two trials behaved.
+
+    Parameters
+    ----------
+    run : Recording
+        What ``run_pairs`` recorded.
+    graded_only : bool
+        Leave out pairs whose relation asks for no grader.
+
+    Raises
+    ------
+    RelationError
+        The run holds no contracts or no plan.
+    """
+    contracts = contracts_of(run)
+    seen = behaviours(run)
+    said = run.trials[["trial_id", "prompt"]].astype(object).to_dict("records")
+    prompts = {row["trial_id"]: row["prompt"] if isinstance(row["prompt"], str) else "" for row in said}
+    for contract in contracts:
+        if not contract.valid or (graded_only and not contract.graded):
+            continue
+        for arm, repetition, comparison, base, follow in _cells(run, contract):
+            if base in seen and follow in seen and seen[base].behaved and seen[follow].behaved:
+                asked = (prompts[base], prompts[follow])
+                yield PairEvidence(contract, arm, repetition, comparison, *asked, seen[base], seen[follow])
 
 
 def judge_pairs(run: Recording, *, relations: Sequence[Relation] = ()) -> pd.DataFrame:
@@ -78,8 +133,6 @@ def judge_pairs(run: Recording, *, relations: Sequence[Relation] = ()) -> pd.Dat
     ['satisfied']
     """
     contracts = contracts_of(run)
-    if run.plan is None:
-        raise RelationError(f"run {run.run_id!r} has no plan; without one nobody knows which pairs were planned")
     own = {relation.digest: relation for relation in relations}
     for contract in contracts:
         if contract.oracle is not None and contract.relation_digest not in own:
@@ -95,23 +148,29 @@ def _rows(run: Recording, contracts: Sequence[Contract], own: Mapping[str, Relat
     said = run.trials[["trial_id", "prompt", "error"]].astype(object).to_dict("records")
     prompts = {row["trial_id"]: row["prompt"] for row in said}
     errors = {row["trial_id"]: row["error"] for row in said}
-    assert run.plan is not None
-    noisy = AGAIN in run.plan.perturbations
     for contract in contracts:
-        for arm in run.plan.arms:
-            for repetition in range(run.plan.repetitions):
-                base = trial_id(arm, contract.task_id, BASE, "0", repetition)
-                prompt = prompts.get(base)
-                shared = _shared(contract) | {
-                    "arm": arm, "repetition": repetition, "base_trial": base, "domain": run.domain or "unknown",
-                    "length": len(prompt) if isinstance(prompt, str) else 0,
-                    "tool_path": " > ".join(seen[base].path) if base in seen else "",
-                }  # fmt: skip
-                others = [("relation", contract.relation_id), *([("noise", AGAIN)] if noisy else [])]
-                for comparison, perturbation in others:
-                    follow = trial_id(arm, contract.task_id, perturbation, "0", repetition)
-                    found = _judged(contract, seen, errors, base, follow, own, noise=comparison == "noise")
-                    yield shared | {"follow_trial": follow, "comparison": comparison} | _found(found)
+        shared = _shared(contract) | {"domain": run.domain or "unknown"}
+        for arm, repetition, comparison, base, follow in _cells(run, contract):
+            prompt = prompts.get(base)
+            found = _judged(contract, seen, errors, base, follow, own, noise=comparison == "noise")
+            yield shared | _found(found) | {
+                "arm": arm, "repetition": repetition, "base_trial": base, "follow_trial": follow,
+                "comparison": comparison, "length": len(prompt) if isinstance(prompt, str) else 0,
+                "tool_path": " > ".join(seen[base].path) if base in seen else "",
+            }  # fmt: skip
+
+
+def _cells(run: Recording, contract: Contract) -> Iterator[tuple[str, int, str, str, str]]:
+    """Yield arm, repetition, comparison and both trials of everything that was planned of a pair."""
+    if run.plan is None:
+        raise RelationError(f"run {run.run_id!r} has no plan; without one nobody knows which pairs were planned")
+    others = [("relation", contract.relation_id), *([("noise", AGAIN)] if AGAIN in run.plan.perturbations else [])]
+    for arm in run.plan.arms:
+        for repetition in range(run.plan.repetitions):
+            base = trial_id(arm, contract.task_id, BASE, "0", repetition)
+            for comparison, perturbation in others:
+                follow = trial_id(arm, contract.task_id, perturbation, "0", repetition)
+                yield arm, repetition, comparison, base, follow
 
 
 def _shared(contract: Contract) -> dict[str, Any]:

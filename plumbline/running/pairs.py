@@ -161,7 +161,8 @@ def run_pairs(
     -------
     Recording
         Perturbation ``baseline`` is the base, ``baseline_again`` the base once more, and the id of a relation its
-        follow-up; ``tasks[...]["contracts"]`` holds every contract, invalid ones included.
+        follow-up; ``tasks[...]["contracts"]`` holds every contract, invalid ones included. A policy reads the ground
+        truth of the seed: check base trials with it, not follow-ups whose rows changed.
 
     Raises
     ------

@@ -7,7 +7,7 @@ import pytest
 import plumbline as plumb
 from plumbline.base.errors import RelationError, RunError
 from plumbline.rules.metamorphic import PAIR_COLUMNS, Expect, Found, Relation, Seed, Transformation, drop_rows, reword
-from plumbline.running import contracts_of, judge_pairs, plan_pairs, run_order, run_pairs
+from plumbline.running import contracts_of, judge_pairs, pair_evidence, plan_pairs, run_order, run_pairs
 from plumbline.running.stops import NoResponseError
 from plumbline.running.system import TrialKey
 
@@ -165,3 +165,22 @@ def test_a_case_without_rows_of_its_own_still_has_a_request_and_tools():
     assert judge_pairs(run)["result"].tolist() == ["satisfied", "satisfied"]
     drop = drop_rows("goods_receipts", {})
     assert drop.name == "drop_goods_receipts"
+
+
+def test_a_relation_that_prose_must_answer_is_left_to_a_grader_with_all_it_needs():
+    polite = Relation(
+        "stays_polite", "1", "own", "Stays polite", transformation=reword("Zahle {invoice.invoice_id}, sofort!"),
+        changed_fields=("prompt",), graded={"rubric": "the reply is as polite as before"},
+        expectation="Rudeness is not answered in kind.", risk_owner="x",
+    )  # fmt: skip
+    run = ran(relations=[polite, *chosen("receipt_withdrawn")], repetitions=1, noise=False)
+    rows = judge_pairs(run)
+    assert set(rows.loc[rows["relation_id"] == "stays_polite", "result"]) == {"abstained"}
+    assert rows["reason"].str.contains("a grader must judge this pair").sum() == 2
+    found = list(pair_evidence(run))
+    assert [(e.contract.relation_id, e.follow_prompt) for e in found] == [
+        ("stays_polite", "Zahle INV-7002, sofort!"), ("stays_polite", "Zahle INV-7006, sofort!"),
+    ]  # fmt: skip
+    assert found[0].base.text.startswith("Invoice INV-7002 passed every check")
+    assert found[0].contract.graded == {"rubric": "the reply is as polite as before"}
+    assert len(list(pair_evidence(run, graded_only=False))) == 4
