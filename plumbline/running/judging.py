@@ -68,7 +68,8 @@ def behaviours(run: Recording) -> dict[str, Behaviour]:
     values = [run.steps[name].astype(object).tolist() for name in columns]
     for name, *row in zip(run.steps["trial_id"], *values, strict=True):
         steps.setdefault(name, []).append(dict(zip(columns, row, strict=True)))
-    trials = run.trials[["trial_id", "status", "outcome", "final_output"]].astype(object).to_dict("records")
+    read = ["trial_id", "status", "outcome", "final_output"]
+    trials: list[Any] = run.trials[read].astype(object).to_dict("records")
     return {row["trial_id"]: Behaviour.read(row, steps.get(row["trial_id"], [])) for row in trials}
 
 

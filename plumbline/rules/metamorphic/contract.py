@@ -147,7 +147,8 @@ class Contract:
         if problems := list(_problems(values)):
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise RelationError(f"contract {values.get('pair_id', '?')!r}: {problems[0]}{more}")
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+        given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+        return cls(**given)
 
 
 @lru_cache(maxsize=1)

@@ -58,7 +58,7 @@ PAIR_SCHEMA = (
     Column("tool_path", "string", True, doc="tools the base trial called, joined by ' > '"),
 )
 PAIR_COLUMNS = tuple(column.name for column in PAIR_SCHEMA)
-_TYPES = {"string": "string", "int64": "Int64", "bool": "boolean"}
+_TYPES: dict[str, Any] = {"string": "string", "int64": "Int64", "bool": "boolean"}
 
 
 def pairs_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -129,7 +129,7 @@ def seeds(
     >>> print(plumb.seeds(run, privacy="synthetic", quotas={"plan_execute": 3}))
     3 seeds of as many families (3 common); 5 families left out
     """
-    rows = run.trials.astype(object).to_dict("records")
+    rows: list[Any] = run.trials.astype(object).to_dict("records")
     known = {row["trial_id"]: row["family_id"] for row in rows}
     if lost := sorted(set(severe) - set(known)):
         raise ParameterError(f"severe names {len(lost)} trials that are not in run {run.run_id!r}, first {lost[0]!r}")
@@ -176,7 +176,7 @@ class _Choice:
 
     def __init__(self, parts: Mapping[str, str], source: str, surface: str, privacy: str, locale: str) -> None:
         self._parts = parts
-        self._of = {"source": source, "surface": surface, "privacy": privacy, "locale": locale}
+        self._of: dict[str, Any] = {"source": source, "surface": surface, "privacy": privacy, "locale": locale}
         self.seeds: list[Seed] = []
         self.slices: list[str] = []
         self.shortfall: dict[str, int] = {}
