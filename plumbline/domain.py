@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import NotFoundError, ParameterError
 from plumbline.rules import Perturbation, Policy, TaskView
+from plumbline.rules.metamorphic import Case, Relation
 from plumbline.running import Agent, Fault, Task, Tool, TrialKey, Variant, unchanged
 from plumbline.traces import Recording
 
@@ -62,6 +63,13 @@ class Domain:
         ``view(task)`` gives what perturbations and their guard see of a task; needed with a catalog.
     fault : callable
         ``fault(key)`` gives the fault planned for a trial, or None.
+    case : callable, optional
+        ``case(task)`` gives a task's input as plain rows, see ``plumbline.rules.metamorphic.Case``; needed by relations
+        that change more than the request.
+    world : callable, optional
+        ``world(case)`` makes a fresh system of record with the rows of a case; needed by relations that change rows.
+    relations : callable, optional
+        Gives the domain's metamorphic relations.
     rebuild : callable, optional
         ``rebuild(facts)`` makes recordings from a folder of published facts, where the domain has one.
 
@@ -88,6 +96,9 @@ class Domain:
     catalog: Callable[[], Mapping[str, Perturbation]] | None = field(default=None, kw_only=True)
     view: Callable[[Task], TaskView] | None = field(default=None, kw_only=True)
     fault: Callable[[TrialKey], Fault | None] = field(default=_no_fault, kw_only=True)
+    case: Callable[[Task], Case] | None = field(default=None, kw_only=True)
+    world: Callable[[Case], Any] | None = field(default=None, kw_only=True)
+    relations: Callable[[], Sequence[Relation]] | None = field(default=None, kw_only=True)
     rebuild: Callable[[Path], Iterable[Recording]] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

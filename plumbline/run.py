@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plumbline.show.diff import TraceDiff
     from plumbline.show.explore import Explorer
 
-__all__ = ["Run", "concat_runs", "first_difference", "read_run", "read_traces", "run_plan", "run_study"]
+__all__ = ["Run", "concat_runs", "first_difference", "read_run", "read_traces", "run_pairs", "run_plan", "run_study"]
 
 P = ParamSpec("P")
 
@@ -225,6 +225,7 @@ def _giving_a_run(function: Callable[P, Recording]) -> Callable[P, Run]:
 read_traces = _giving_a_run(exchange.read_traces)
 run_plan = _giving_a_run(running.run_plan)
 run_study = _giving_a_run(running.run_study)
+run_pairs = _giving_a_run(running.run_pairs)
 
 
 def read_run(path: str | Path) -> Run:

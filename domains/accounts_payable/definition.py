@@ -10,6 +10,7 @@ from plumbline.domains.accounts_payable.arms import ARMS
 from plumbline.domains.accounts_payable.perturbations import perturbations, task_view
 from plumbline.domains.accounts_payable.policy import ARGUMENT_FIELDS, POLICY
 from plumbline.domains.accounts_payable.rebuild import rebuild_runs
+from plumbline.domains.accounts_payable.relations import RELATIONS, case, world
 from plumbline.domains.accounts_payable.tasks import TASKS, truth
 from plumbline.domains.accounts_payable.tools import DECOYS, TOOLS
 from plumbline.domains.accounts_payable.truth import grade, outcome
@@ -38,6 +39,9 @@ DOMAIN = Domain(
     arms=ARMS,
     catalog=perturbations,
     view=task_view,
+    case=case,
+    world=world,
+    relations=lambda: RELATIONS,
     rebuild=_rebuild,
 )
 """Thirty-one documents, sixteen tools; all data is made up."""

@@ -10,6 +10,7 @@ from plumbline.domains.procure_to_pay.arms import ARMS
 from plumbline.domains.procure_to_pay.perturbations import perturbations, task_view
 from plumbline.domains.procure_to_pay.policy import ARGUMENT_FIELDS, POLICY
 from plumbline.domains.procure_to_pay.rebuild import rebuild_runs
+from plumbline.domains.procure_to_pay.relations import RELATIONS, case, world
 from plumbline.domains.procure_to_pay.tasks import PERTURBATIONS, TASKS, fault, variant
 from plumbline.domains.procure_to_pay.tools import DECOYS, TOOLS
 from plumbline.domains.procure_to_pay.truth import grade, outcome, truth
@@ -41,6 +42,9 @@ DOMAIN = Domain(
     catalog=perturbations,
     view=task_view,
     fault=fault,
+    case=case,
+    world=world,
+    relations=lambda: RELATIONS,
     rebuild=_rebuild,
 )
 """Eight invoices, eight tools, fourteen rules."""

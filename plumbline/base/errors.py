@@ -14,7 +14,8 @@
     │   │   │   └── ArgumentsError     a call's arguments are not JSON
     │   │   ├── SchemaVersionError     written by another version of the format
     │   │   └── DigestError            the rows are not the rows that were saved
-    │   └── PolicyError            a rule or a policy cannot be used as written
+    │   ├── PolicyError            a rule or a policy cannot be used as written
+    │   └── RelationError          a metamorphic relation, contract or seed cannot be used as it stands
     ├── PinError                   a recomputed figure differs from its pin (exit 1)
     ├── CannotTellError            the evidence does not answer the question (exit 3)
     ├── HarnessError               what ended a trial without being behaviour (plumbline.running.stops)
@@ -45,6 +46,7 @@ __all__ = [
     "PinError",
     "PlumblineError",
     "PolicyError",
+    "RelationError",
     "RunError",
     "SchemaError",
     "SchemaVersionError",
@@ -157,6 +159,10 @@ class DigestError(RunError):
 
 class PolicyError(InputError, ValueError):
     """A rule or a policy cannot be used as written."""
+
+
+class RelationError(InputError, ValueError):
+    """A metamorphic relation, its contract or a seed cannot be used as it stands."""
 
 
 class PinError(PlumblineError):

@@ -11,7 +11,7 @@ from plumbline.base.canonical import parse_json
 from plumbline.base.errors import NotFoundError, PolicyError
 from plumbline.rules.policy import Policy, policy_from, spell_path
 
-__all__ = ["read_policy"]
+__all__ = ["line_of", "read_policy", "yaml_with_lines"]
 
 _PathOf = tuple[str | int, ...]
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -64,8 +64,8 @@ def read_policy(path: str | Path) -> Policy:
             raise PolicyError(f"{path}: not JSON: {error}") from None
         return policy_from(values, lambda where: f"{path}{_spell(where)}")
     if path.suffix in (".yaml", ".yml"):
-        values, lines = _read_yaml(text, path)
-        return policy_from(values, lambda where: f"{path}, line {_line(lines, where)}{_spell(where)}")
+        values, lines = yaml_with_lines(text, path)
+        return policy_from(values, lambda where: f"{path}, line {line_of(lines, where)}{_spell(where)}")
     raise PolicyError(f"{path}: a policy file ends in .yaml, .yml or .json")
 
 
@@ -73,13 +73,21 @@ def _spell(where: _PathOf) -> str:
     return f", {spell_path(where)}" if where else ""
 
 
-def _line(lines: dict[_PathOf, int], where: _PathOf) -> int:
+def line_of(lines: dict[_PathOf, int], where: _PathOf) -> int:
+    """Return the line of a value, or of the nearest one around it that has a line."""
     while where not in lines:
         where = where[:-1]
     return lines[where]
 
 
-def _read_yaml(text: str, path: Path) -> tuple[Any, dict[_PathOf, int]]:
+def yaml_with_lines(text: str, path: Path) -> tuple[Any, dict[_PathOf, int]]:
+    """Read YAML in which only JSON's words are words, with the line of every value.
+
+    Raises
+    ------
+    PolicyError
+        It is not YAML, is empty, or names a key twice.
+    """
     import yaml
 
     try:

@@ -8,7 +8,9 @@ from plumbline.running.faults import FAULT_KINDS, FAULTS, Fault, FaultKind, Faul
 from plumbline.running.faulty import Faulty, InjectedError
 from plumbline.running.given import parse_arguments
 from plumbline.running.journal import Journal
+from plumbline.running.judging import PairEvidence, contracts_of, judge_pairs, pair_evidence
 from plumbline.running.ordering import run_order
+from plumbline.running.pairs import plan_pairs, run_pairs, table_case, table_world
 from plumbline.running.plan import run_plan
 from plumbline.running.planned import PlannedAgent, Question, named_by_task, planned_agent
 from plumbline.running.progress import Progress, ProgressLine
@@ -45,6 +47,7 @@ __all__ = [
     "InjectedError",
     "Journal",
     "NoResponseError",
+    "PairEvidence",
     "PlannedAgent",
     "Progress",
     "ProgressLine",
@@ -64,17 +67,24 @@ __all__ = [
     "Variant",
     "build_arms",
     "call_with_retries",
+    "contracts_of",
     "describe",
     "exact",
     "is_transient",
+    "judge_pairs",
     "named_by_task",
     "now_utc",
+    "pair_evidence",
     "parse_arguments",
+    "plan_pairs",
     "planned_agent",
     "replay",
     "run_order",
+    "run_pairs",
     "run_plan",
     "run_study",
     "run_trial",
+    "table_case",
+    "table_world",
     "unchanged",
 ]

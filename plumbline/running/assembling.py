@@ -63,6 +63,8 @@ def assemble(domain: System, sealed: SealedPlan, journal: Journal, *, run_id: st
     }  # fmt: skip
     tasks = {task.id: task for task in domain.tasks}
     truth = {name: {"context": dict(domain.truth(tasks[name]))} for name in sealed.plan.tasks}
+    for name, contracts in sealed.sections.get("contracts", {}).items():
+        truth[name]["contracts"] = contracts
     return Recording(
         pd.DataFrame(trials, dtype=object), pd.DataFrame(steps, dtype=object), run_id=run_id, tasks=truth,
         plan=sealed.plan, domain=domain.name, notes={"study": notes},

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from plumbline.base.canonical import canonical_json, parse_json
@@ -108,6 +109,7 @@ def _difference(name: str, old: Any, new: Any) -> str:
 def seal_plan(
     domain: System, plan: Plan, arms: Mapping[str, Agent], *, given: Given, fault: Callable[[TrialKey], Fault | None],
     seed: int, model: str | None, server: Any = None, prices: Any = None, sets: Iterable[Any] = (),
+    extra: Mapping[str, Any] = MappingProxyType({}),
 ) -> SealedPlan:  # fmt: skip
     """Draw every variant and every fault of a plan, and seal them with what will act on them."""
     tasks = {task.id: task for task in domain.tasks}
@@ -130,6 +132,9 @@ def seal_plan(
         "seed": seed,
         "variant_sets": [exact(each.to_dict()) for each in sets],
     }
+    if taken := sorted(set(extra) & set(sections)):
+        raise ParameterError(f"the plan has sections {taken} of its own; name yours otherwise")
+    sections |= exact(dict(extra))
     cost = estimate(arms, plan, cells, tools=domain.tools, prices=prices)
     return SealedPlan(plan, cells, faults, sections, estimate=cost)
 

@@ -63,6 +63,7 @@ def run_study(
     sleep: Callable[[float], None] = time.sleep,
     progress: Callable[[Progress], None] | None = None,
     approve: Callable[[SealedPlan], bool] | None = None,
+    sections: Mapping[str, Any] | None = None,
 ) -> Recording:
     """Run agents on tasks, perturbed and repeated, many trials at a time, and lose none of them.
 
@@ -120,6 +121,9 @@ def run_study(
         Told after every trial; see ``ProgressLine``.
     approve : callable, optional
         Shown the sealed plan with its estimate before the first call; if it says no, nothing is run.
+    sections : mapping, optional
+        Further sections of the plan in JSON values, sealed with it. ``contracts``, by task, are kept in the run beside
+        each task's ground truth.
 
     Returns
     -------
@@ -152,7 +156,7 @@ def run_study(
                 domain, arms=arms, tasks=tasks, perturbations=perturbations, variants=variants, repetitions=repetitions,
                 client=client, model=model, prices=prices, budget=budget, workers=workers, out=aside, offline=offline,
                 seed=seed, run_id=run_id or domain.name, variant=variant, fault=fault, retries=retries, clock=clock,
-                sleep=sleep, progress=progress, approve=approve,
+                sleep=sleep, progress=progress, approve=approve, sections=sections,
             )  # fmt: skip
     folder = Path(out)
     guarded = guard_client(client, folder / "ledger.sqlite", model=model, prices=prices, budget=budget, offline=offline)
@@ -165,7 +169,7 @@ def run_study(
     sealed = seal_plan(
         domain, plan, agents, given=_lookup(variant), fault=domain.fault if fault is None else fault, seed=seed,
         model=model, server=_served(client, folder), prices=guarded.prices,
-        sets=variant if isinstance(variant, Sequence) else (),
+        sets=variant if isinstance(variant, Sequence) else (), extra=sections or {},
     )  # fmt: skip
     identity = run_id or folder.resolve().name
     done = _begin(folder, sealed, resume=resume)
@@ -301,12 +305,13 @@ def _runner(
     offline: bool,
 ) -> Callable[[TrialKey], TrialRecord]:
     tasks = {task.id: task for task in domain.tasks}
+    in_trial: Callable[[TrialKey], System] = getattr(domain, "in_trial", lambda key: domain)
 
     def run(key: TrialKey) -> TrialRecord:
         given: Variant = sealed.given[key.task_id, key.perturbation, key.variant]
         agent = agents[key.arm]
         return run_trial(
-            agent, tasks[key.task_id], domain, arm=key.arm, perturbation=key.perturbation, variant=key.variant,
+            agent, tasks[key.task_id], in_trial(key), arm=key.arm, perturbation=key.perturbation, variant=key.variant,
             repetition=key.repetition, given=given, fault=sealed.faults.get(key.trial_id),
             model=getattr(agent, "model", None), clock=clock, sleep=sleep,
             provenance="replayed" if offline and getattr(agent, "model", None) else "live",

@@ -98,7 +98,11 @@ class Agent(Protocol):
 
 
 class System(Protocol):
-    """The part of a domain that a trial needs; ``plumbline.domain.Domain`` is one."""
+    """The part of a domain that a trial needs; ``plumbline.domain.Domain`` is one.
+
+    A system with a method ``in_trial(key)`` is asked for the system that each trial acts on, such as one with other
+    rows in its tables or without one of its tools.
+    """
 
     @property
     def name(self) -> str:

@@ -33,7 +33,7 @@ def test_the_skeleton_passes_its_own_tests_and_runs_as_it_says(tmp_path, capsys,
     assert "THE_DOMAIN" not in "".join(path.read_text() for path in (tmp_path / "claims").iterdir())
     code, said = run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "claims")
     assert code == 0, said
-    assert "5 passed" in said
+    assert "6 passed" in said
     command = told.split("run it")[1].split()
     assert command[0] == "plumbline"
     code, said = run(tmp_path, *command)
