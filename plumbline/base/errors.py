@@ -14,7 +14,8 @@
     │   │   │   └── ArgumentsError     a call's arguments are not JSON
     │   │   ├── SchemaVersionError     written by another version of the format
     │   │   └── DigestError            the rows are not the rows that were saved
-    │   └── PolicyError            a rule or a policy cannot be used as written
+    │   ├── PolicyError            a rule or a policy cannot be used as written
+    │   └── BandError              a band file cannot be used as written (``.problems``, each with its line)
     ├── PinError                   a recomputed figure differs from its pin (exit 1)
     ├── CannotTellError            the evidence does not answer the question (exit 3)
     ├── HarnessError               what ended a trial without being behaviour (plumbline.running.stops)
@@ -34,6 +35,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "ArgumentsError",
+    "BandError",
     "CannotTellError",
     "DigestError",
     "DuplicateTrialError",
@@ -157,6 +159,17 @@ class DigestError(RunError):
 
 class PolicyError(InputError, ValueError):
     """A rule or a policy cannot be used as written."""
+
+
+class BandError(InputError, ValueError):
+    """A band file cannot be used as written; ``problems`` holds one sentence for each thing that is wrong."""
+
+    def __init__(self, summary: str, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems)
+        shown = [f"  {problem}" for problem in self.problems[:8]]
+        if len(self.problems) > 8:
+            shown.append(f"  … and {len(self.problems) - 8} more (see .problems)")
+        super().__init__("\n".join([summary, *shown]))
 
 
 class PinError(PlumblineError):
