@@ -15,7 +15,8 @@
     │   │   ├── SchemaVersionError     written by another version of the format
     │   │   └── DigestError            the rows are not the rows that were saved
     │   ├── PolicyError            a rule or a policy cannot be used as written
-    │   └── BandError              a band file cannot be used as written (``.problems``, each with its line)
+    │   ├── BandError              a band file cannot be used as written (``.problems``, each with its line)
+    │   └── ApprovalError          an approval or a waiver does not count (``.refusal`` names why)
     ├── PinError                   a recomputed figure differs from its pin (exit 1)
     ├── CannotTellError            the evidence does not answer the question (exit 3)
     ├── HarnessError               what ended a trial without being behaviour (plumbline.running.stops)
@@ -34,6 +35,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = [
+    "ApprovalError",
     "ArgumentsError",
     "BandError",
     "CannotTellError",
@@ -170,6 +172,24 @@ class BandError(InputError, ValueError):
         if len(self.problems) > 8:
             shown.append(f"  … and {len(self.problems) - 8} more (see .problems)")
         super().__init__("\n".join([summary, *shown]))
+
+
+class ApprovalError(InputError, ValueError):
+    """An approval or a waiver does not count; ``refusal`` names why in one word.
+
+    Parameters
+    ----------
+    refusal : str
+        ``self_approved``, ``expired``, ``stale``, ``over_broad``, ``reused`` and so on.
+    what : str
+        What was found, and where.
+    mend : str
+        What to do next.
+    """
+
+    def __init__(self, refusal: str, what: str, mend: str) -> None:
+        self.refusal = refusal
+        super().__init__(f"{refusal.replace('_', ' ')}: {what}; {mend}")
 
 
 class PinError(PlumblineError):
