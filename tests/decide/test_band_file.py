@@ -91,7 +91,7 @@ def test_no_file_says_how_to_make_one(tmp_path):
     ("old", "new", "key", "way"),
     [
         ("pass: {at_least: 0.92}", "pass: {at_least: 0.9}", ("text", "", "pass.at_least"), "looser"),
-        ("at_most: 1.4x", "at_most: 1.3x", ("tokens", "", "pass.at_most"), "tighter"),
+        ("at_most: 1.5x", "at_most: 1.3x", ("latency", "", "pass.at_most"), "tighter"),
         ("pass: same_unless_idempotent", "pass: same", ("order", "", "pass"), "tighter"),
         ("optional: [note]", "optional: []", ("structure", "", "pass.optional"), "tighter"),
         ("required: [decision, amount, summary]", "required: [decision]", ("structure", "", "pass.required"), "looser"),

@@ -70,6 +70,9 @@ class BandFile(Part):
                 "in_force",
                 f"in_force {self.in_force} lies before created {self.created}; write that day or a later one",
             )
+        for field in ("arguments", "agents"):
+            if field in self.rules and self.rules[field].pass_.free_text and "text" not in self.rules:
+                raise _at("rules", f"{field} declares free text and there is no text rule to judge it by; add rules.text")
         scopes = [override.scope for override in self.overrides]
         if twice := sorted({scope for scope in scopes if scopes.count(scope) > 1}):
             raise _at("overrides", f"{twice[0]} is overridden twice; write its rules in one entry")
