@@ -81,7 +81,7 @@ class Book:
             if record.name != file.name:
                 raise DigestError(f"{file} was changed after it was written; restore it: git checkout -- {file.name}")
             found.append(record)
-        found.sort(key=lambda one: (moment_of(one.at), one.kind != "version", one.digest))
+        found.sort(key=lambda one: (moment_of(one.at), one.kind, one.body.get("version", 0), one.digest))
         return tuple(one for one in found if kind in (None, one.kind))
 
     def add(self, kind: str, body: Mapping[str, Any], *, at: datetime | date) -> Record:
@@ -130,7 +130,7 @@ class Book:
         if not held:
             return None
         # The one that came into force last; where two did on one day, the one that was approved last.
-        last = max(held, key=lambda one: (max(moment_of(one.at), moment_of(one.body["in_force"])), moment_of(one.at)))
+        last = max(held, key=lambda one: (max(moment_of(one.at), moment_of(one.body["in_force"])), one.body["version"]))
         return self.bands_of(last.body["digest"])
 
     def latest(self, at: datetime | date) -> BandFile | None:

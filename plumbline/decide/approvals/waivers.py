@@ -150,7 +150,8 @@ def read_waivers(path: str | Path, *, today: date) -> tuple[Waiver, ...]:
 
 
 def accepted(
-    waiver: Waiver, people: People, *, now: datetime | date, bands: str, case: str, measured: float | str, worse: str, link: str, scope: str, others: Iterable[Waiver] = (), longest: int = LONGEST_DAYS,
+    waiver: Waiver, people: People, *, now: datetime | date, bands: str, case: str, measured: float | str, worse: str,
+    link: str, scope: str, others: Iterable[Waiver] = (), longest: int = LONGEST_DAYS,
 ) -> Waiver:  # fmt: skip
     """Return a waiver that holds for a failure at hand.
 
