@@ -185,7 +185,7 @@ def _waive(arguments: argparse.Namespace) -> int:
     from plumbline.base.errors import ApprovalError
     from plumbline.decide.approvals import case_digest, read_waivers
     from plumbline.decide.approvals.waiving import waive
-    from plumbline.traces import read_run
+    from plumbline.run import read_run
 
     now, book = _now(arguments), _book(arguments)
     bands = book.in_force(now)

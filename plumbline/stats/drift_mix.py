@@ -70,7 +70,7 @@ def _memberships(n: int, size: int, draws: int, generator: np.random.Generator |
 
 
 def _contrast(
-    values: Floats, observed: float, exact: bool, method: str, n: int, seed: int | None, **told: float
+    values: Floats, observed: float, exact: bool, method: str, n: int, seed: int | None, difference: float | None = None
 ) -> Contrast:
     tie = 1e-9 * max(1.0, abs(observed))
     hits, count = int((values >= observed - tie).sum()), len(values)
@@ -83,7 +83,7 @@ def _contrast(
         method = f"{method}, {count} random draws"
     return Contrast(
         p=p, fraction=share, statistic=observed, method=method, unit="session", n=n, mc_se=error,
-        smallest_attainable_p=smallest, seed=None if exact else seed, **told,
+        smallest_attainable_p=smallest, seed=None if exact else seed, difference=difference,
     )  # fmt: skip
 
 

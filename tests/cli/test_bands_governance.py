@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 
 import pandas as pd
 import pytest
 
-from plumbline.cli import main
+from plumbline.base.errors import PlumblineError
+from plumbline.cli.bands_governance import add_commands
 from plumbline.decide.approvals import case_digest, read_waivers
 from plumbline.traces import Recording
 from tests.decide.governing import NOW, book_in, private, version
@@ -27,10 +30,16 @@ def place(tmp_path, monkeypatch):
 
 def bands(capsys, *words: str, day: str | None = DAY) -> tuple[int, str, str]:
     now = () if day is None else ("--now", day)
+    parser = argparse.ArgumentParser(prog="plumbline bands")
+    add_commands(parser.add_subparsers(required=True))
     try:
-        code = main(["bands", *words, *now])
+        arguments = parser.parse_args([*words, *now])
+        code = arguments.run(arguments)
     except SystemExit as stop:
         code = int(stop.code or 0)
+    except PlumblineError as error:
+        print(f"plumbline: {error}", file=sys.stderr)
+        code = error.exit_code
     out, err = capsys.readouterr()
     assert "Traceback" not in err
     return code, out, err
@@ -70,7 +79,7 @@ def test_a_version_comes_into_force_when_everyone_has_approved(place, capsys):
         (by("ana", author="ana"), "wrong role: ana is agent_owner, not platform_owner; ask pat"),
         (by("pat", author="pat"), "self approved: the approval by pat"),
         (("--as", "pat", "--author", "ana", "--reason", "agreed in the meeting"), "unsigned: the approval by pat"),
-        (("--as", "pat", "--author", "ana", "--key", "rita.key", "--reason", "agreed in it"), "bad signature: the signature"),
+        (("--as", "pat", "--author", "ana", "--key", "rita.key", "--reason", "agreed in it"), "bad signature: the"),
         (by("pat", reason="ok"), "no reason: the reason is 'ok'; write one line"),
         (("--as", "pat", "--author", "ana", "--key", "no.key", "--reason", "agreed"), "there is no key no.key"),
         (("--book", "nowhere", *by("pat")), "there is no book nowhere; make the folder"),

@@ -128,7 +128,8 @@ def read_waivers(path: str | Path, *, today: date) -> tuple[Waiver, ...]:
     except ValidationError as error:
         problems = problems_of(error, source=str(path), lines=lines, model=Waivers, given=values)
         raise BandError(f"{path} cannot be used: {len(problems)} to mend", problems) from None
-    problems, seen = [], {}
+    problems: list[str] = []
+    seen: dict[tuple[str, str, str], int] = {}
     for i, one in enumerate(found):
         line = lines["waivers", i]
         where = f"{path}, line {line}, waivers[{i}]"

@@ -114,9 +114,9 @@ def window(late: Sequence[Session], baseline: Sequence[Session], rules: DriftRul
     side = np.arange(len(both)) >= len(baseline)
     p: dict[str, float] = {}
     for name in NUMBERS:
-        known, now = _values(baseline, name), _values(late, name)
-        if len(known) >= rules.baseline and len(now) == len(late):
-            p[name] = float(window_rank_test(known, now, draws=rules.draws, generator=chance).p or 1.0)
+        known, fresh = _values(baseline, name), _values(late, name)
+        if len(known) >= rules.baseline and len(fresh) == len(late):
+            p[name] = float(window_rank_test(known, fresh, draws=rules.draws, generator=chance).p or 1.0)
     names = sorted({tool for one in both for tool in one.tools})
     if names:
         counts = {name: [one.tools.count(name) for one in both] for name in names}
