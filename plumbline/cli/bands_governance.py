@@ -119,13 +119,13 @@ def _show(arguments: argparse.Namespace, values: Any, text: str) -> None:
 
 def _approve(arguments: argparse.Namespace) -> int:
     from plumbline.base.errors import ApprovalError
-    from plumbline.decide.approvals import approve, checked, compare_bands
+    from plumbline.decide.approvals import approve, changes_to_approve, checked
     from plumbline.decide.approvals.changes import as_json
     from plumbline.decide.bands import load_bands
 
     now, book = _now(arguments), _book(arguments)
     bands = load_bands(arguments.file, today=now.date())
-    changes = compare_bands(book.latest(now), bands)
+    changes = changes_to_approve(book.latest(now), bands)
     held = book.people.person(arguments.approver).roles
     role = arguments.role or next((one for one in changes.roles if one in held), changes.roles[0])
     made = approve(

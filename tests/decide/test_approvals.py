@@ -20,8 +20,8 @@ from plumbline.decide.approvals import (
     artifact_notes,
     at_moment,
     book_log,
+    changes_to_approve,
     checked,
-    compare_bands,
     keep_artifact,
     read_key,
     read_people,
@@ -72,14 +72,14 @@ def test_examples_run():
     ],
 )  # fmt: skip
 def test_tighter_and_looser_are_computed_and_name_who_must_approve(edits, said, roles):
-    found = compare_bands(version(), version(2, *edits))
+    found = changes_to_approve(version(), version(2, *edits))
     if said is not None:
         assert [str(one) for one in found.changes] == said
     assert found.roles == roles
 
 
 def test_a_mixed_change_is_split():
-    found = compare_bands(version(), version(2, ("[decision, amount, summary]", "[decision, amount, memo]")))
+    found = changes_to_approve(version(), version(2, ("[decision, amount, summary]", "[decision, amount, memo]")))
     assert [(one.way, one.after, one.role) for one in found.changes if one.name == "pass.required"] == [
         ("tighter", "gained memo", "agent_owner"), ("looser", "lost summary", "reviewer"),
     ]  # fmt: skip
@@ -92,16 +92,16 @@ def test_a_rule_that_comes_or_goes_is_one_change():
     text = version().text
     start, end = text.index("  tool_set:"), text.index("  latency:")
     without = version(2, (text[start:end], ""))
-    assert [str(one) for one in compare_bands(version(), without).changes] == [
+    assert [str(one) for one in changes_to_approve(version(), without).changes] == [
         "looser: tool_set ruled: ruled -> not ruled (needs the platform owner)"
     ]
-    assert [one.way for one in compare_bands(without, version(3)).changes] == ["tighter"]
+    assert [one.way for one in changes_to_approve(without, version(3)).changes] == ["tighter"]
 
 
 @given(st.floats(0.86, 0.99), st.floats(0.86, 0.99))
 def test_a_change_and_its_way_back_go_opposite_ways(one, two):
     first, second = (version(1, ("pass: {at_least: 0.92}", f"pass: {{at_least: {x:.4f}}}")) for x in (one, two))
-    there, back = compare_bands(first, second), compare_bands(second, first)
+    there, back = changes_to_approve(first, second), changes_to_approve(second, first)
     opposite = {"tighter": "looser", "looser": "tighter"}
     assert [opposite[change.way] for change in there.changes] == [change.way for change in back.changes]
     assert bool(there.changes) == (first.digest != second.digest)

@@ -48,18 +48,18 @@ def test_the_published_schema_is_one_and_takes_the_sample():
 
 
 WRONG = [
-    ("severity: warning", "severty: warning", 58, "the key 'severty' is not known; write 'severity'"),
-    ("at_most: 1.5x", "at_most: 1.5s", 60, "found '1.5s'; write a ratio to the baseline with the unit x, such as 1.5x"),
-    ("at_most: 1.5x", "at_most: 1.5", 60, "the unit is missing: a ratio to the baseline is written 1.5x"),
-    ("at_least: 0.92", "at_least: 92", 21, "found 92; a score and a share lie from 0 to 1, such as 0.92"),
+    ("severity: warning", "severty: warning", 59, "the key 'severty' is not known; write 'severity'"),
+    ("at_most: 1.5x", "at_most: 1.5s", 61, "found '1.5s'; write a ratio to the baseline with the unit x, such as 1.5x"),
+    ("at_most: 1.5x", "at_most: 1.5", 61, "the unit is missing: a ratio to the baseline is written 1.5x"),
+    ("at_least: 0.92", "at_least: 92", 22, "found 92; a score and a share lie from 0 to 1, such as 0.92"),
     ("approver: platform-team\n", "", 1, "the approver is missing; a band file names who approved it"),
     ("approver: platform-team", "approver: agent-team", 6, "nobody approves a band of their own"),
     ("created: 2026-08-01", "created: 2026-09-02", 7, "2026-09-02 lies in the future (today is 2026-09-01)"),
     ("created: 2026-08-01", "created: 2026-13-01", 7, "write a day as 2026-08-01"),
     ("version: 1", "version: 1\nversion: 2", 5, "duplicate key \"version\"; a key stands once"),
-    ("warn: {at_least: 0.85}", "warn: {at_least: 0.95}", 16, "the warned band is the wider one"),
-    ("pass: same_unless_idempotent", "pass: whatever", 44, "choose 'same', 'same_unless_idempotent' or 'any'"),
-    ("    why: Other programs read these keys.\n", "", 24, "the reason is missing; add a line why:"),
+    ("warn: {at_least: 0.85}", "warn: {at_least: 0.95}", 17, "the warned band is the wider one"),
+    ("pass: same_unless_idempotent", "pass: whatever", 45, "choose 'same', 'same_unless_idempotent' or 'any'"),
+    ("    why: Other programs read these keys.\n", "", 25, "the reason is missing; add a line why:"),
 ]  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_what_is_wrong_has_its_line_and_a_mend(old, new, line, said):
 
 def test_an_override_of_an_unknown_slice_is_refused():
     text = TEXT + "overrides:\n  - slice: long\n    rules:\n      order: {why: no matter here, pass: any}\n"
-    with pytest.raises(BandError, match=r"line 71, overrides: an override names the slice 'long'"):
+    with pytest.raises(BandError, match=r"line 72, overrides: an override names the slice 'long'"):
         parse_bands(text)
     bands = parse_bands(text + "slices:\n  long: {fixtures: ['L-*']}\n")
     assert bands.slices_of("L-1") == ("long",)

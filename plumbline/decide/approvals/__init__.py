@@ -2,7 +2,7 @@
 
 from plumbline.decide.approvals.applying import WaivedReport, case_digest, lay_waivers, measured_of
 from plumbline.decide.approvals.book import Book, Record
-from plumbline.decide.approvals.changes import BandChanges, Change, compare_bands
+from plumbline.decide.approvals.changes import Change, ChangesToApprove, changes_to_approve
 from plumbline.decide.approvals.history import (
     Moment,
     artifact_digests,
@@ -29,9 +29,9 @@ from plumbline.decide.approvals.waivers import (
 __all__ = [
     "ROLES",
     "Approval",
-    "BandChanges",
     "Book",
     "Change",
+    "ChangesToApprove",
     "Due",
     "Moment",
     "People",
@@ -47,8 +47,8 @@ __all__ = [
     "at_moment",
     "book_log",
     "case_digest",
+    "changes_to_approve",
     "checked",
-    "compare_bands",
     "done",
     "expiring",
     "free_day",

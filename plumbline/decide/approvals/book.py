@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from plumbline.base.errors import ApprovalError, DigestError, NotFoundError
-from plumbline.decide.approvals.changes import BandChanges, compare_bands
+from plumbline.decide.approvals.changes import ChangesToApprove, changes_to_approve
 from plumbline.decide.approvals.clock import moment, moment_of, spelled
 from plumbline.decide.approvals.people import People, read_people
 from plumbline.decide.approvals.records import Approval, checked
@@ -145,7 +145,7 @@ class Book:
 
     def adopt(
         self, bands: BandFile, *, author: str, now: datetime | date, approvals: Iterable[Approval] = ()
-    ) -> BandChanges:
+    ) -> ChangesToApprove:
         """Make a version the one in force, if everyone who must has approved it.
 
         Parameters
@@ -161,7 +161,7 @@ class Book:
 
         Returns
         -------
-        BandChanges
+        ChangesToApprove
             What it changes against the version before.
 
         Raises
@@ -170,7 +170,7 @@ class Book:
             ``missing_approval`` names the roles that lack; ``wrong_version``; or one of those of ``checked``.
         """
         before = self.latest(now)
-        changes = compare_bands(before, bands)
+        changes = changes_to_approve(before, bands)
         _numbered(before, bands)
         if bands.created > moment(now).date():
             what = f"version {bands.version} was created {bands.created}, after {moment(now).date()}"

@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from plumbline.decide.bands import BandFile, Setting, compare_setting
+from plumbline.decide.bands import BandFile, Setting, compare_bands
+from plumbline.decide.bands.changes import BandChange
 
-__all__ = ["BandChanges", "Change", "compare_bands"]
+__all__ = ["Change", "ChangesToApprove", "changes_to_approve"]
 
 PLATFORM = frozenset({"tool_calls", "latency", "tokens", "cost", "steps", "slices", "noise", "owner"})
 """Groups whose loosening needs the platform owner; loosening any other needs a reviewer."""
@@ -49,7 +50,7 @@ def _said(role: str) -> str:
 
 
 @dataclass(frozen=True)
-class BandChanges:
+class ChangesToApprove:
     """All changes from one band file to the next."""
 
     before: str
@@ -92,8 +93,8 @@ class BandChanges:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def compare_bands(before: BandFile | None, after: BandFile) -> BandChanges:
-    """Compare two band files setting by setting.
+def changes_to_approve(before: BandFile | None, after: BandFile) -> ChangesToApprove:
+    """Say what a new band file changes, each change one way, and who must approve it.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def compare_bands(before: BandFile | None, after: BandFile) -> BandChanges:
 
     Returns
     -------
-    BandChanges
+    ChangesToApprove
         Mixed changes are split into a tighter and a looser part.
 
     Examples
@@ -112,69 +113,47 @@ def compare_bands(before: BandFile | None, after: BandFile) -> BandChanges:
     >>> from plumbline.decide.bands import parse_bands, sample_bands
     >>> old = sample_bands()
     >>> new = parse_bands(old.text.replace("at_most: 1.5x", "at_most: 2x"))
-    >>> print(compare_bands(old, new))
+    >>> print(changes_to_approve(old, new))
     looser: latency pass.at_most: 1.5x -> 2x (needs the platform owner)
     """
-    new = after.settings
     if before is None:
-        made = tuple(_change(one, "none", one.shown, "unordered") for one in new.values())
-        return BandChanges("", after.digest, made, first=True)
-    old = before.settings
-    found: list[Change] = []
-    whole = {(field, scope) for field, scope, name in {*old} ^ {*new} if name == "ruled" and not scope}
-    for key in dict.fromkeys([*old, *new]):
-        if key[:2] not in whole:
-            found += _moved(old.get(key), new.get(key))
-        elif key[2] == "ruled":  # a rule that comes or goes is one change, not one for each of its settings
-            one = new.get(key) or old[key]
-            words = ("not ruled", "ruled", "tighter") if key in new else ("ruled", "not ruled", "looser")
-            found.append(_change(one, *words))
+        new = after.settings.values()
+        return ChangesToApprove("", after.digest, tuple(_first(one) for one in new), first=True)
+    found = [part for one in compare_bands(before, after).changes for part in _split(one, before, after)]
     if before.owner != after.owner:
         found.append(
             Change(field="owner", scope="", name="owner", group="owner", before=before.owner, after=after.owner,
                    way="unordered")
         )  # fmt: skip
-    return BandChanges(before.digest, after.digest, tuple(found))
+    return ChangesToApprove(before.digest, after.digest, tuple(found))
 
 
-def _change(setting: Setting, before: str, after: str, way: str) -> Change:
+def _first(setting: Setting) -> Change:
     return Change(
-        field=setting.field, scope=setting.scope, name=setting.name, group=setting.group, before=before, after=after,
-        way=way,
+        field=setting.field, scope=setting.scope, name=setting.name, group=setting.group, before="none",
+        after=setting.shown, way="unordered",
     )  # fmt: skip
 
 
-def _moved(old: Setting | None, new: Setting | None) -> list[Change]:
-    if old is None and new is not None:
-        return [_change(new, "none", new.shown, _alone(new, "looser", "tighter"))]
-    if new is None and old is not None:
-        return [_change(old, old.shown, "none", _alone(old, "tighter", "looser"))]
-    if old is None or new is None:
-        return []
-    way = compare_setting(old, new)
-    if way == "same":
-        return []
-    if way != "mixed":
-        return [_change(new, old.shown, new.shown, way)]
-    gained, lost = new.value - old.value, old.value - new.value
-    both = (("gained", gained, new.tighter == "more"), ("lost", lost, new.tighter == "fewer"))
-    made = []
-    for word, names, tight in both:
-        shown = f"{word} {', '.join(sorted(names))}"
-        made.append(_change(new, old.shown, shown, "tighter" if tight else "looser"))
-    return made
+def _split(change: BandChange, before: BandFile, after: BandFile) -> list[Change]:
+    said = {name: getattr(change, name) for name in ("field", "scope", "name", "group", "before", "after", "way")}
+    if change.way != "mixed":
+        return [Change(**said)]
+    key = change.field, change.scope, change.name
+    old, new = before.settings.get(key), after.settings.get(key)
+    if old is None or new is None:  # an override beside what held without it
+        return [Change(**(said | {"way": "unordered"}))]
+    parts = (
+        ("gained", new.value - old.value, new.tighter == "more"),
+        ("lost", old.value - new.value, new.tighter == "fewer"),
+    )
+    return [
+        Change(**(said | {"after": f"{word} {', '.join(sorted(names))}", "way": "tighter" if tight else "looser"}))
+        for word, names, tight in parts
+    ]
 
 
-def _alone(setting: Setting, grants: str, demands: str) -> str:
-    """Say which way it goes when a setting appears where there was none; of an override it cannot be said."""
-    if setting.tighter == "fewer":
-        return grants
-    if setting.scope or setting.tighter == "unordered" or setting.field == "tools":
-        return "unordered"
-    return demands
-
-
-def as_json(changes: BandChanges) -> dict[str, Any]:
+def as_json(changes: ChangesToApprove) -> dict[str, Any]:
     """Return the changes as JSON values."""
     rows = [{**vars(one), "role": one.role} for one in changes.changes]
     return {"before": changes.before, "after": changes.after, "roles": list(changes.roles), "changes": rows}

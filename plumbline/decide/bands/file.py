@@ -72,7 +72,12 @@ class BandFile(Part):
             )
         for field in ("arguments", "agents"):
             if field in self.rules and self.rules[field].pass_.free_text and "text" not in self.rules:
-                raise _at("rules", f"{field} declares free text and there is no text rule to judge it by; add rules.text")
+                raise _at("rules", f"{field} declares free text; add rules.text to judge it by")
+        texts = [rules.text for rules in (self.rules, *(o.rules for o in self.overrides)) if rules.text is not None]
+        scorers = {rule.scorer for rule in texts} | ({self.calibration.scorer} if self.calibration and texts else set())
+        if len(scorers) > 1:
+            found = ", ".join(sorted(scorers))
+            raise _at("rules", f"scores of different scorers are never mixed; found {found}: name one")
         scopes = [override.scope for override in self.overrides]
         if twice := sorted({scope for scope in scopes if scopes.count(scope) > 1}):
             raise _at("overrides", f"{twice[0]} is overridden twice; write its rules in one entry")
@@ -134,6 +139,9 @@ class BandFile(Part):
         (rule, scope) or None
             None where the field is not ruled.
         """
+        if not self.overrides:
+            rule = getattr(self.rules, field)
+            return None if rule is None else (rule, "")
         for wanted in (f"fixture:{fixture}", *(f"slice:{name}" for name in reversed(slices))):
             for override in self.overrides:
                 if override.scope == wanted and field in override.rules:
