@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from datetime import date, datetime, timedelta, timezone
+import sys
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plumbline.decide.approvals import Approval, Book
 
-__all__ = ["add_commands"]
+__all__ = ["add_commands", "add_judging", "judged_in_book"]
 
 _DAYS = 14
 
@@ -69,6 +70,37 @@ def add_commands(verbs: Any) -> None:
     at.add_argument("--request", metavar="DIGEST", help="start of the digest of a request")
 
 
+def add_judging(check: argparse.ArgumentParser) -> None:
+    """Add what lays the waivers of a book on a report and writes the decision down."""
+    check.add_argument("--book", metavar="FOLDER", help="lay its waivers on the report and write the decision into it")
+    check.add_argument("--link", help="with --book: the change that is decided, such as the address of a pull request")
+    check.add_argument("--scope", help="with --book: branch or release")
+
+
+def judged_in_book(report: Any, arguments: argparse.Namespace) -> Any:
+    """Lay the waivers of a book on a report, write the decision down, and return the report."""
+    from plumbline.base.errors import ParameterError
+    from plumbline.decide.approvals import lay_waivers, read_waivers, record_decision
+    from plumbline.decide.approvals.clock import moment_of
+
+    if not arguments.link or not arguments.scope:
+        raise ParameterError("--book needs --link CHANGE and --scope BRANCH: a waiver is for one change in one place")
+    book = _book(arguments)
+    now = datetime.now(UTC) if arguments.today is None else moment_of(arguments.today, "--today")
+    waivers = read_waivers(book.folder / "waivers.yaml", today=now.date())
+    laid = lay_waivers(report, waivers, book.people, now=now, link=arguments.link, scope=arguments.scope)
+    request = {
+        "bands": report.bands.digest, "baseline": report.baseline.digest, "baseline_arm": report.baseline_arm,
+        "candidate": report.candidate.digest, "candidate_arm": report.candidate_arm, "scorer": list(report.scorer),
+        "fixtures": report.fixtures, "link": arguments.link, "scope": arguments.scope,
+        "waivers": [one.digest for one in waivers],
+    }  # fmt: skip
+    held = [one.digest for one in laid.held]
+    record = record_decision(book, request=request, decision=laid.report.decision, now=now, waived=held)
+    print(f"{laid}\nrequest {record.body['request']}", file=sys.stderr)
+    return laid.report
+
+
 def _verb(verbs: Any, name: str, run: Any, words: str) -> Any:
     verb = verbs.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.", allow_abbrev=False)
     verb.add_argument("--book", default="bands.book", metavar="FOLDER", help="folder of the book (default: bands.book)")
@@ -82,7 +114,7 @@ def _verb(verbs: Any, name: str, run: Any, words: str) -> Any:
 def _now(arguments: argparse.Namespace) -> datetime:
     from plumbline.decide.approvals.clock import moment_of
 
-    return datetime.now(timezone.utc) if arguments.now is None else moment_of(arguments.now, "--now")  # noqa: UP017
+    return datetime.now(UTC) if arguments.now is None else moment_of(arguments.now, "--now")
 
 
 def _book(arguments: argparse.Namespace) -> Book:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plumbline.cli.bands_command import add_today
+from plumbline.cli.bands_governance import add_judging
 
 __all__ = ["add_commands", "today_of"]
 
@@ -41,6 +42,7 @@ def add_commands(commands: Any) -> None:
     check.add_argument("--markdown", metavar="FILE", help="append a summary, for example to $GITHUB_STEP_SUMMARY")
     check.add_argument("--report", metavar="FILE", help="write a page with a diff of every case that moved")
     check.add_argument("--json", action="store_true", help="print JSON")
+    add_judging(check)
     add_today(check)
     check.set_defaults(run=_check)
 
@@ -88,6 +90,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from plumbline.base.errors import ParameterError
+    from plumbline.cli.bands_governance import judged_in_book
     from plumbline.decide.bands import CachedScorer, apply_bands, load_bands, scorer_named
     from plumbline.run import read_run
 
@@ -110,6 +113,8 @@ def _check(arguments: argparse.Namespace) -> int:
         event=arguments.event,
     )
     scorer.save()
+    if arguments.book:
+        report = judged_in_book(report, arguments)
     return _written(report, arguments)
 
 

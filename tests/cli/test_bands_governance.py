@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 
 import pandas as pd
 import pytest
 
-from plumbline.base.errors import PlumblineError
-from plumbline.cli.bands_governance import add_commands
+from plumbline.cli import main
 from plumbline.decide.approvals import case_digest, read_waivers
+from plumbline.decide.bands import apply_bands, example_runs
 from plumbline.traces import Recording
 from tests.decide.governing import NOW, book_in, private, version
 
@@ -30,16 +28,10 @@ def place(tmp_path, monkeypatch):
 
 def bands(capsys, *words: str, day: str | None = DAY) -> tuple[int, str, str]:
     now = () if day is None else ("--now", day)
-    parser = argparse.ArgumentParser(prog="plumbline bands")
-    add_commands(parser.add_subparsers(required=True))
     try:
-        arguments = parser.parse_args([*words, *now])
-        code = arguments.run(arguments)
+        code = main(["bands", *words, *now])
     except SystemExit as stop:
         code = int(stop.code or 0)
-    except PlumblineError as error:
-        print(f"plumbline: {error}", file=sys.stderr)
-        code = error.exit_code
     out, err = capsys.readouterr()
     assert "Traceback" not in err
     return code, out, err
@@ -159,3 +151,42 @@ def test_a_date_that_is_none_is_refused(place, capsys):
     code, _, err = bands(capsys, "at", "2026-09-01", "--request", "sha256:00", day=None)
     assert code == 3
     assert "0 decisions on a request 'sha256:00'" in err
+
+
+def test_a_check_lays_waivers_on_the_report_and_writes_the_decision_down(place, capsys):
+    bands(capsys, "approve", "bands.yaml", *by("pat"))
+    before, after = example_runs(seed=3, fixtures=100)
+    before.save(place / "before")
+    after.save(place / "after")
+    failed = apply_bands(version(), baseline=before, candidate=after).to_frame().query("verdict == 'fail'")
+    row = failed[failed["field"] == "tokens"].iloc[0]
+    (place / "diff.html").write_text("<p>two traces</p>")
+    arm = before.arms[0]
+    code, _, err = bands(
+        capsys, "waive", row["fixture"], "tokens", "--measured", repr(float(row["value"])), "--baseline", "before",
+        "--arm", arm, "--link", "pull/7", "--scope", "main", "--evidence", "diff=diff.html",
+        *by("rita", "the prompt explains itself"),
+    )  # fmt: skip
+    assert code == 0, err
+    check = ("check", "bands.yaml", "--baseline", "before", "--candidate", "after", "--book", "bands.book")
+    code, out, err = bands(
+        capsys, *check, "--link", "pull/7", "--scope", "main", "--today", "2026-09-02", "--json", day=None
+    )
+    assert code == 1, "the write before its read is not waived"
+    assert "1 waived, 0 waivers refused, 0 idle" in err
+    shown = json.loads(out)
+    mine = [one for one in shown["moved"] if (one["fixture"], one["field"]) == (row["fixture"], "tokens")]
+    assert [one["verdict"] for one in mine] == ["waived"], "a waived failure is no pass"
+    request = err.split("request ")[1].strip()
+    code, out, _ = bands(capsys, "at", "2030-01-01", "--request", request[:30], day=None)
+    assert f"decision hold on request {request}" in out
+    assert "judged by bands version 1, 1 waived" in out
+    code, out, err = bands(capsys, *check, "--link", "pull/8", "--scope", "main", "--today", "2026-09-03", day=None)
+    assert "refused: reused: the waiver of" in err
+    code, out, err = bands(capsys, *check, "--today", "2026-09-02", day=None)
+    assert code == 2
+    assert "--book needs --link CHANGE and --scope BRANCH" in err
+    (place / "bands.yaml").write_text(version().text.replace("at_most: 1.5x", "at_most: 2x"))
+    code, _, err = bands(capsys, *check, "--link", "p", "--scope", "main", "--today", "2026-09-02", day=None)
+    assert code == 2
+    assert "not in force: the request was judged by" in err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -74,13 +74,26 @@ def case_digest(baseline: Recording, fixture: str, *, arm: str) -> str:
     arm : str
         The incumbent.
     """
-    mine = baseline.trials["arm"] == arm
-    if not fixture.startswith("("):
-        mine &= baseline.trials["task_id"] == fixture
-    every = trial_digests(baseline.trials, baseline.steps)
-    kept = sorted(digest for digest, own in zip(every, mine, strict=True) if own)
-    task = dict(baseline.tasks) if fixture.startswith("(") else baseline.tasks.get(fixture, {})
-    return digest_of({"task": task, "trials": kept})
+    return _cases(baseline, arm)(fixture)
+
+
+def _cases(baseline: Recording, arm: str) -> Callable[[str], str]:
+    """Return what gives the digest of a fixture; the trials are read once."""
+    trials = baseline.trials
+    every = trial_digests(trials, baseline.steps)
+    own: dict[str, list[str]] = {}
+    for digest, task, name in zip(every, trials["task_id"], trials["arm"], strict=True):
+        if name == arm:
+            own.setdefault(str(task), []).append(digest)
+
+    def case(fixture: str) -> str:
+        if fixture.startswith("("):
+            return digest_of(
+                {"task": dict(baseline.tasks), "trials": sorted(one for part in own.values() for one in part)}
+            )
+        return digest_of({"task": baseline.tasks.get(fixture, {}), "trials": sorted(own.get(fixture, []))})
+
+    return case
 
 
 def measured_of(row: Any) -> float | str:
@@ -112,6 +125,7 @@ def lay_waivers(
     """
     failed = {(row.fixture, row.field): row for row in report.rows if row.verdict == "fail"}
     held, refused, idle = [], [], []
+    case = _cases(report.baseline, report.baseline_arm)
     for one in waivers:
         if one.scope != scope:
             continue
@@ -122,7 +136,7 @@ def lay_waivers(
         try:
             accepted(
                 one, people, now=now, bands=report.bands.digest, link=link, scope=scope, others=waivers,
-                case=case_digest(report.baseline, one.fixture, arm=report.baseline_arm),
+                case=case(one.fixture),
                 measured=measured_of(row),
                 worse="lower" if row.unit == "score" or row.note.startswith("below") else "higher",
             )  # fmt: skip

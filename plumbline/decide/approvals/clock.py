@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timezone
+from datetime import UTC, date, datetime, time
 
 from plumbline.base.errors import ParameterError
 
@@ -20,9 +20,9 @@ def moment(value: datetime | date, name: str = "at") -> datetime:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise ParameterError(f"{name} is {value.isoformat()} without a zone; write it as 2026-08-01T12:00:00+00:00")
-        return value.astimezone(timezone.utc)  # noqa: UP017 - one spelling with the line below
+        return value.astimezone(UTC)
     if isinstance(value, date):
-        return datetime.combine(value, time(), tzinfo=timezone.utc)  # noqa: UP017
+        return datetime.combine(value, time(), tzinfo=UTC)
     raise ParameterError(f"{name} is {value!r}; give a date or a time with its zone")
 
 
