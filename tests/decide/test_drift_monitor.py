@@ -23,8 +23,11 @@ from plumbline.decide.drift import (
     read_monitor,
     sessions_of,
 )
+from plumbline.exchange.receiver import Spool
+from plumbline.exchange.receiver.serve import run_of_spool
 from plumbline.rules import CallAtMost, MustNotCall, Policy
 from plumbline.traces import Recording
+from tests.exchange.receiver.receiver_help import body, span
 
 POLICY = Policy("p", [MustNotCall("drop", severity="critical")])
 
@@ -247,3 +250,20 @@ def test_compliance_falls_after_a_compaction_and_late():
     assert rows["compactions", "after two or more"]["n"] == 0
     with pytest.raises(ParameterError, match="that rise"):
         compliance_by_position(run, POLICY, edges=(5, 5))
+
+
+def test_what_the_receiver_took_in_is_watched_as_it_grows(tmp_path):
+    """Traces arrive in two lots; the run that is made of the spool each time is taken in once."""
+    pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    out = tmp_path / "run"
+    monitor = DriftMonitor(DriftRules(method="public", baseline=3))
+    spool = Spool(out)
+    lots = [[(1, "pay"), (2, "pay"), (3, "pay")], [(4, "shell")]]
+    for lot in lots:
+        spans = [span(100 * trace, trace=trace, **{"gen_ai.tool.name": name}) for trace, name in lot]
+        spool.add(json.loads(body(*spans))).result(timeout=20)
+        monitor.observe_run(run_of_spool(out))
+    spool.close()
+    assert len(monitor.seen) == 4
+    assert [alert.feature for alert in monitor.alerts] == ["tool_set"]
+    assert monitor.alerts[0].text.startswith("tools no longer called: pay; newly called: shell")

@@ -86,11 +86,11 @@ def _cases(baseline: Recording, arm: str) -> Callable[[str], str]:
         if name == arm:
             own.setdefault(str(task), []).append(digest)
 
+    every_own = sorted(one for part in own.values() for one in part)
+
     def case(fixture: str) -> str:
         if fixture.startswith("("):
-            return digest_of(
-                {"task": dict(baseline.tasks), "trials": sorted(one for part in own.values() for one in part)}
-            )
+            return digest_of({"task": dict(baseline.tasks), "trials": every_own})
         return digest_of({"task": baseline.tasks.get(fixture, {}), "trials": sorted(own.get(fixture, []))})
 
     return case
