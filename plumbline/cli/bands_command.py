@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["PARTS", "add_today", "register"]
 
-PARTS = ("bands_policy", "bands_governance")
+PARTS = ("bands_policy", "bands_governance", "bands_drift")
 """Files beside this one; each has ``add_commands(commands)``."""
 
 

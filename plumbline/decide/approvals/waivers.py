@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -126,13 +126,23 @@ def read_waivers(path: str | Path, *, today: date) -> tuple[Waiver, ...]:
     try:
         found = Waivers.model_validate(values).waivers
     except ValidationError as error:
-        problems = problems_of(error, source=str(path), lines=lines, model=Waivers, given=values)
-        raise BandError(f"{path} cannot be used: {len(problems)} to mend", problems) from None
+        said = problems_of(error, source=str(path), lines=lines, model=Waivers, given=values)
+        raise BandError(f"{path} cannot be used: {len(said)} to mend", said) from None
+
+    def place(i: int) -> tuple[int, str]:
+        return lines["waivers", i], f"{path}, line {lines['waivers', i]}, waivers[{i}]"
+
+    if problems := _at_odds(found, today, place):
+        raise BandError(f"{path} cannot be used: {len(problems)} to mend", problems)
+    return found
+
+
+def _at_odds(found: tuple[Waiver, ...], today: date, place: Callable[[int], tuple[int, str]]) -> list[str]:
+    """Say which dates, fields and pairs of waivers cannot be."""
     problems: list[str] = []
     seen: dict[tuple[str, str, str], int] = {}
     for i, one in enumerate(found):
-        line = lines["waivers", i]
-        where = f"{path}, line {line}, waivers[{i}]"
+        line, where = place(i)
         if one.given > today:
             problems.append(
                 f"{where}: given {one.given} lies in the future (today is {today}); write the day it was given"
@@ -145,9 +155,7 @@ def read_waivers(path: str | Path, *, today: date) -> tuple[Waiver, ...]:
             said = f"duplicate of line {seen[one.key]}: {one.fixture} {one.field} in {one.scope} is waived twice"
             problems.append(f"{where}: {said}; delete the one that no longer holds")
         seen.setdefault(one.key, line)
-    if problems:
-        raise BandError(f"{path} cannot be used: {len(problems)} to mend", problems)
-    return found
+    return problems
 
 
 def accepted(

@@ -188,7 +188,8 @@ class DriftMonitor:
         write_text(path, json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
         return path
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Return what is watched, by which rules, with how many false alarms to expect."""
         if not self.ready:
             state = f"gathering its baseline, {len(self.baseline)} of {self.rules.baseline} sessions"
         else:
@@ -198,12 +199,14 @@ class DriftMonitor:
             f"drift monitor of {self.name}, {self.rules.method} rules: {len(self.seen)} sessions, {state}",
             f"expected false alarms in 100 sessions: {expected:.2f}",
             *(f"not watched: {name}, {why}" for name, why in self.not_watched().items()),
-            *map(str, self._alerts),
         ]
         return "\n".join(lines)
 
+    def __str__(self) -> str:
+        return "\n".join([self.summary(), *map(str, self._alerts)])
+
     def _repr_html_(self) -> str:
-        head = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines()[: 2 + len(self.not_watched())])
+        head = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary().splitlines())
         return head + self.alerts._repr_html_()
 
 
