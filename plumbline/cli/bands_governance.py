@@ -37,7 +37,8 @@ def add_commands(verbs: Any) -> None:
     waive = _verb(verbs, "waive", _waive, "let one measured failure through, for a while and for one change")
     waive.add_argument("fixture", metavar="FIXTURE")
     waive.add_argument("field", metavar="FIELD")
-    waive.add_argument("--measured", required=True, help="what was measured")
+    waive.add_argument("--measured", help="what was measured; or give --report")
+    waive.add_argument("--report", metavar="FILE", help="what `plumbline bands check --json` printed, to take it from")
     waive.add_argument("--baseline", required=True, metavar="RUN", help="run folder of the incumbent")
     waive.add_argument("--arm", help="its arm, where it has several")
     waive.add_argument("--link", required=True, help="the change, such as the address of a pull request")
@@ -232,7 +233,7 @@ def _waive(arguments: argparse.Namespace) -> int:
         wanted=given + timedelta(days=_DAYS) if arguments.expires is None else _day(arguments.expires),
         exact=arguments.expires is not None,
         values={
-            "fixture": arguments.fixture, "field": arguments.field, "measured": _number(arguments.measured),
+            "fixture": arguments.fixture, "field": arguments.field, "measured": _measured(arguments),
             "bands": bands.digest, "version": bands.version, "case": case_digest(run, arguments.fixture, arm=arm),
             "reason": arguments.reason, "link": arguments.link, "author": arguments.author,
             "approver": arguments.approver, "given": given, "scope": arguments.scope,
@@ -259,6 +260,28 @@ def _day(text: str) -> date:
     from plumbline.decide.approvals.clock import moment_of
 
     return moment_of(text, "--expires").date()
+
+
+def _measured(arguments: argparse.Namespace) -> float | str:
+    from plumbline.base.errors import InputError, NotFoundError, ParameterError
+    from plumbline.decide.approvals import measured_of
+
+    if (arguments.measured is None) == (arguments.report is None):
+        raise ParameterError("give --measured VALUE or --report FILE, one of the two")
+    if arguments.measured is not None:
+        return _number(arguments.measured)
+    try:
+        rows = json.loads(_text(arguments.report))["moved"]
+        mine = [argparse.Namespace(**row) for row in rows if (row["fixture"], row["field"]) == _named(arguments)]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{arguments.report} is not what `plumbline bands check --json` prints") from None
+    if not mine or mine[0].verdict not in ("fail", "waived"):
+        raise NotFoundError(f"{arguments.report}: {' '.join(_named(arguments))} does not fail; waive what fails")
+    return measured_of(mine[0])
+
+
+def _named(arguments: argparse.Namespace) -> tuple[str, str]:
+    return arguments.fixture, arguments.field
 
 
 def _number(text: str) -> float | str:

@@ -190,3 +190,38 @@ def test_a_check_lays_waivers_on_the_report_and_writes_the_decision_down(place, 
     code, _, err = bands(capsys, *check, "--link", "p", "--scope", "main", "--today", "2026-09-02", day=None)
     assert code == 2
     assert "not in force: the request was judged by" in err
+
+
+def test_a_failure_without_a_number_is_waived_from_the_report(place, capsys):
+    bands(capsys, "approve", "bands.yaml", *by("pat"))
+    before, after = example_runs(seed=3, fixtures=100)
+    before.save(place / "before")
+    after.save(place / "after")
+    check = ("check", "bands.yaml", "--baseline", "before", "--candidate", "after", "--today", "2026-09-02", "--json")
+    code, out, _ = bands(capsys, *check, day=None)
+    assert code == 1
+    (place / "report.json").write_text(out)
+    fixture = next(
+        one["fixture"] for one in json.loads(out)["moved"] if one["field"] == "order" and one["verdict"] == "fail"
+    )
+    waive = ("waive", fixture, "order", "--baseline", "before", "--arm", before.arms[0], "--link", "pull/7")
+    waive = (*waive, "--scope", "main", "--evidence", "report=report.json", *by("rita", "the vendor is known by then"))
+    code, _, err = bands(capsys, *waive, "--report", "report.json")
+    assert code == 0, err
+    book = ("--book", "bands.book", "--link", "pull/7", "--scope", "main")
+    code, out, err = bands(capsys, *check, *book, day=None)
+    assert "1 waived, 0 waivers refused" in err
+    assert code == 3, "nothing blocks any more; the grey zone is for a reviewer"
+    code, _, err = bands(capsys, *waive[:1], "nothing", *waive[2:], "--report", "report.json")
+    assert "nothing order does not fail; waive what fails" in err
+    code, _, err = bands(capsys, *waive)
+    assert "give --measured VALUE or --report FILE" in err
+    code, _, err = bands(capsys, *waive, "--report", "bands.yaml")
+    assert "is not what `plumbline bands check --json` prints" in err
+
+
+def test_a_book_without_people_shows_how_to_write_them(place, capsys):
+    (place / "bands.book" / "people.yaml").unlink()
+    code, _, err = bands(capsys, "approve", "bands.yaml", *by("pat"))
+    assert code == 2
+    assert "ana: {roles: [agent_owner], key: ssh-ed25519" in err

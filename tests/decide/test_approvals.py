@@ -315,3 +315,13 @@ def test_people_are_read_with_lines(tmp_path):
 def test_times_need_a_zone(tmp_path):
     with pytest.raises(ParameterError, match="without a zone"):
         book_in(tmp_path).in_force(datetime(2026, 9, 1))
+
+
+def test_an_approval_is_of_a_change_and_falls_when_what_was_before_is_another(tmp_path):
+    book = started(tmp_path)
+    late = version(3, TIGHTER_TEXT, LOOSER_LATENCY)
+    seen_from_first = approval(late, "pat", before=version().digest)
+    tight = version(2, TIGHTER_TEXT)
+    book.adopt(tight, author="ana", now=NOW, approvals=[approval(tight, "ana", before=version().digest)])
+    with pytest.raises(ApprovalError, match="the version before is now another"):
+        book.adopt(late, author="ana", now=NOW, approvals=[seen_from_first])

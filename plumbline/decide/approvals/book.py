@@ -179,6 +179,9 @@ class Book:
         given = list(dict.fromkeys([*self.approvals(bands.digest), *approvals]))
         good = [checked(one, self.people, now=now, subject=bands.digest, alone=alone) for one in given]
         for one in good:
+            if one.before and one.before != changes.before:
+                what = f"{one.approver} approved a change of {one.before[:19]}, the version before is now another"
+                raise ApprovalError("other_content", what, "look at what it changes now, then approve it again")
             if one.author != author:
                 what = f"{one.approver} approved a change of {one.author}, not of {author}"
                 raise ApprovalError("other_author", what, "approve again with the right author")

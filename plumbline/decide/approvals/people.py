@@ -7,13 +7,18 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from plumbline.base.errors import ApprovalError, BandError
+from plumbline.base.errors import ApprovalError, BandError, NotFoundError
 from plumbline.decide.bands.parts import Name, Part
 from plumbline.decide.bands.reading import parse_yaml, plain, problems_of, read_text
 
 __all__ = ["ROLES", "People", "Person", "read_people"]
 
 Role = Literal["agent_owner", "platform_owner", "reviewer"]
+_SAMPLE = """schema: plumbline.people/1
+people:
+  ana: {roles: [agent_owner], key: ssh-ed25519 AAAA…}
+  pat: {roles: [platform_owner], key: ssh-ed25519 AAAA…}
+  rita: {roles: [reviewer], key: ssh-ed25519 AAAA…}"""
 ROLES = ("agent_owner", "platform_owner", "reviewer")
 
 
@@ -70,6 +75,8 @@ def read_people(path: str | Path) -> People:
         No such file, or something wrong in it, with its line.
     """
     path = Path(path)
+    if not path.is_file():
+        raise NotFoundError(f"there is no file of people {path}; write one, such as:\n{_SAMPLE}")
     text = read_text(path, "file of people")
     tree, lines = parse_yaml(text, str(path))
     values = plain(tree)
