@@ -15,7 +15,9 @@
     │   │   ├── SchemaVersionError     written by another version of the format
     │   │   └── DigestError            the rows are not the rows that were saved
     │   ├── PolicyError            a rule or a policy cannot be used as written
-    │   └── RelationError          a metamorphic relation, contract or seed cannot be used as it stands
+    │   ├── RelationError          a metamorphic relation, contract or seed cannot be used as it stands
+    │   ├── BandError              a band file cannot be used as written (``.problems``, each with its line)
+    │   └── ApprovalError          an approval or a waiver does not count (``.refusal`` names why)
     ├── PinError                   a recomputed figure differs from its pin (exit 1)
     ├── CannotTellError            the evidence does not answer the question (exit 3)
     ├── HarnessError               what ended a trial without being behaviour (plumbline.running.stops)
@@ -34,7 +36,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = [
+    "ApprovalError",
     "ArgumentsError",
+    "BandError",
     "CannotTellError",
     "DigestError",
     "DuplicateTrialError",
@@ -163,6 +167,35 @@ class PolicyError(InputError, ValueError):
 
 class RelationError(InputError, ValueError):
     """A metamorphic relation, its contract or a seed cannot be used as it stands."""
+
+
+class BandError(InputError, ValueError):
+    """A band file cannot be used as written; ``problems`` holds one sentence for each thing that is wrong."""
+
+    def __init__(self, summary: str, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems)
+        shown = [f"  {problem}" for problem in self.problems[:8]]
+        if len(self.problems) > 8:
+            shown.append(f"  … and {len(self.problems) - 8} more (see .problems)")
+        super().__init__("\n".join([summary, *shown]))
+
+
+class ApprovalError(InputError, ValueError):
+    """An approval or a waiver does not count; ``refusal`` names why in one word.
+
+    Parameters
+    ----------
+    refusal : str
+        ``self_approved``, ``expired``, ``stale``, ``over_broad``, ``reused`` and so on.
+    what : str
+        What was found, and where.
+    mend : str
+        What to do next.
+    """
+
+    def __init__(self, refusal: str, what: str, mend: str) -> None:
+        self.refusal = refusal
+        super().__init__(f"{refusal.replace('_', ' ')}: {what}; {mend}")
 
 
 class PinError(PlumblineError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from plumbline.cli.choosing import add_run, policy_and_grade
 
-__all__ = ["register"]
+__all__ = ["register", "write_output"]
 
 
 def register(commands: Any) -> None:
@@ -48,15 +48,16 @@ def _gate(arguments: argparse.Namespace) -> int:
         grade=grade,
     )
     if arguments.junit:
-        _write(arguments.junit, decision.junit())
+        write_output(arguments.junit, decision.junit())
     if arguments.markdown:
         before = Path(arguments.markdown).read_text(encoding="utf-8") if Path(arguments.markdown).is_file() else ""
-        _write(arguments.markdown, before + decision.markdown())
+        write_output(arguments.markdown, before + decision.markdown())
     print(json.dumps(decision.to_dict(), indent=1, ensure_ascii=False) if arguments.json else decision)
     return int(decision.exit_code)
 
 
-def _write(name: str, text: str) -> None:
+def write_output(name: str, text: str) -> None:
+    """Write what a machine reads to a folder that is there."""
     from plumbline.base.errors import NotFoundError
     from plumbline.traces import write_text
 

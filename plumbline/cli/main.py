@@ -20,6 +20,7 @@ COMMANDS = (
     "run",
     "certify",
     "gate",
+    "bands",
     "verify",
     "parity",
     "show",

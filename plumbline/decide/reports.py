@@ -11,7 +11,7 @@ from plumbline.decide.words import cell_lines, claim, figure_text, labelled, wra
 if TYPE_CHECKING:
     from plumbline.decide.gate import Decision
 
-__all__ = ["decision_text", "junit_xml", "markdown_summary"]
+__all__ = ["decision_text", "junit_xml", "markdown_safe", "markdown_summary", "xml_safe"]
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAID = {"pass": "pass", "fail": "FAIL", "cannot_tell": "cannot tell"}
@@ -40,7 +40,7 @@ def junit_xml(decision: Decision) -> str:
     counts = {"tests": str(len(decision.checks)), "failures": str(failed), "errors": str(open_), "skipped": "0"}
     suites = ElementTree.Element("testsuites", {"name": "plumbline gate", **counts})
     suite = ElementTree.SubElement(
-        suites, "testsuite", {"name": _xml(f"plumbline.gate.{decision.run_id}.{decision.arm}"), **counts}
+        suites, "testsuite", {"name": xml_safe(f"plumbline.gate.{decision.run_id}.{decision.arm}"), **counts}
     )
     properties = ElementTree.SubElement(suite, "properties")
     evidence = decision.certificate.evidence
@@ -51,23 +51,24 @@ def junit_xml(decision: Decision) -> str:
         ("policy", evidence.policy or ""),
         ("gate_plan", decision.plan_digest or ""),
     ):
-        ElementTree.SubElement(properties, "property", {"name": name, "value": _xml(value)})
+        ElementTree.SubElement(properties, "property", {"name": name, "value": xml_safe(value)})
     for check in decision.checks:
-        words = {"classname": _xml(f"plumbline.gate.{check.kind}"), "name": _xml(check.name)}
+        words = {"classname": xml_safe(f"plumbline.gate.{check.kind}"), "name": xml_safe(check.name)}
         case = ElementTree.SubElement(suite, "testcase", words)
         if check.status != "pass":
             tag = "failure" if check.status == "fail" else "error"
-            found = ElementTree.SubElement(case, tag, {"type": check.code, "message": _xml(check.sentence)})
-            found.text = _xml("\n".join(f"{name}: {value}" for name, value in check.numbers.items()))
+            found = ElementTree.SubElement(case, tag, {"type": check.code, "message": xml_safe(check.sentence)})
+            found.text = xml_safe("\n".join(f"{name}: {value}" for name, value in check.numbers.items()))
         else:
-            ElementTree.SubElement(case, "system-out").text = _xml(check.sentence)
+            ElementTree.SubElement(case, "system-out").text = xml_safe(check.sentence)
     out = ElementTree.SubElement(suite, "system-out")
-    out.text = _xml("\n".join(decision.caution))
+    out.text = xml_safe("\n".join(decision.caution))
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _xml(text: str) -> str:
+def xml_safe(text: str) -> str:
+    """Return text with the characters that XML cannot hold spelled out."""
     return _NOT_XML.sub(lambda found: f"\\u{ord(found.group()):04x}", str(text))
 
 
@@ -75,10 +76,10 @@ def markdown_summary(decision: Decision) -> str:
     """Return Markdown with the decision, a table of conditions, every ground and caution, and the digests."""
     certificate = decision.certificate
     lines = [
-        f"## {decision.decision.capitalize()}: {_md(decision.arm)} in {_md(decision.run_id)}",
+        f"## {decision.decision.capitalize()}: {markdown_safe(decision.arm)} in {markdown_safe(decision.run_id)}",
         "",
         f"Bound **{figure_text(certificate.bound)}** against a threshold of **{decision.threshold:g}**: "
-        f"{_md(claim(certificate))}.",
+        f"{markdown_safe(claim(certificate))}.",
         "",
         "| condition | planned | completed | missing | k/n | bound | faults met | answer |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
@@ -89,20 +90,23 @@ def markdown_summary(decision: Decision) -> str:
         met = f"{cell.exposure.delivered}/{cell.exposure.planned}" if cell.exposure else ""
         bound = "" if cell.bound is None else figure_text(cell.bound)
         counts = f"{cell.planned} | {cell.completed} | {cell.missing} | {cell.k}/{cell.n}"
-        answer = f"{_SAID[check.status]}: {_md(check.sentence)}"
-        lines.append(f"| {_md(cell.perturbation)} | {counts} | {bound} | {met} | {answer} |")
+        answer = f"{_SAID[check.status]}: {markdown_safe(check.sentence)}"
+        lines.append(f"| {markdown_safe(cell.perturbation)} | {counts} | {bound} | {met} | {answer} |")
     others = [check for check in decision.checks if check.kind != "cell"]
     if others:
         lines += ["", "| question | answer |", "| --- | --- |"]
-        lines += [f"| {_md(c.kind)} {_md(c.name)} | {_SAID[c.status]}: {_md(c.sentence)} |" for c in others]
+        lines += [
+            f"| {markdown_safe(c.kind)} {markdown_safe(c.name)} | {_SAID[c.status]}: {markdown_safe(c.sentence)} |"
+            for c in others
+        ]
     if decision.caution:
-        lines += ["", *(f"- {_md(sentence)}" for sentence in decision.caution)]
+        lines += ["", *(f"- {markdown_safe(sentence)}" for sentence in decision.caution)]
     evidence = certificate.evidence
     plan = decision.plan_digest or "none"
     lines += ["", f"Evidence: run `{evidence.run}`, policy `{evidence.policy or 'none'}`, gate plan `{plan}`."]
     return "\n".join(lines) + "\n"
 
 
-def _md(text: str) -> str:
+def markdown_safe(text: str) -> str:
     """Return text that stays text inside a Markdown table: no cell ends, no markup, no line ends."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(str(text).split()))

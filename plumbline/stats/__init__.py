@@ -25,6 +25,17 @@ from plumbline.stats.consistency import (
     pass_k,
 )
 from plumbline.stats.differences import mee, miettinen_nurminen, newcombe, score_z
+from plumbline.stats.drift import (
+    NOMINAL_Z3,
+    false_alarm_table,
+    jaccard_false_alarm,
+    rank_p_value,
+    zscore_false_alarm,
+    zscore_threshold,
+)
+from plumbline.stats.drift_cusum import BernoulliCusum, cusum_run_length, simulated_run_length
+from plumbline.stats.drift_mix import ToolMix, tool_mix_test, window_rank_test
+from plumbline.stats.drift_simulated import SESSION_KINDS, any_false_alarm
 from plumbline.stats.estimate import Contrast, Estimate
 from plumbline.stats.exact_tables import unpaired_test
 from plumbline.stats.kernels import distance_test, mmd_squared, mmd_test, smallest_eigenvalue, spectrum_gram
@@ -68,8 +79,11 @@ from plumbline.stats.two_arms import exact_permutation, stratified_permutation
 from plumbline.stats.worst_cell import WorstCase, published_minimum, worst_case
 
 __all__ = [
+    "NOMINAL_Z3",
+    "SESSION_KINDS",
     "Adjusted",
     "Agreement",
+    "BernoulliCusum",
     "CellsCoverage",
     "ClusterCounts",
     "CompatiblePairing",
@@ -89,10 +103,12 @@ __all__ = [
     "RhoScenario",
     "RunsPlan",
     "SuiteMiss",
+    "ToolMix",
     "WorstCase",
     "adjust",
     "agreement_moments",
     "anova_icc",
+    "any_false_alarm",
     "anytime_lower",
     "bootstrap_rates",
     "cells_coverage",
@@ -105,14 +121,17 @@ __all__ = [
     "cluster_t",
     "combine_e_values",
     "confidence_sequence",
+    "cusum_run_length",
     "design_effect",
     "distance_test",
     "e_process",
     "effective_interval",
     "equivalence",
     "exact_permutation",
+    "false_alarm_table",
     "gate_failures",
     "identical_counts",
+    "jaccard_false_alarm",
     "korn_graubard",
     "largest_drop",
     "mcnemar",
@@ -144,11 +163,13 @@ __all__ = [
     "proportion_bounds",
     "published_minimum",
     "questions_needed",
+    "rank_p_value",
     "rho_scenarios",
     "runs_for_power",
     "runs_needed",
     "score_z",
     "sign_flip",
+    "simulated_run_length",
     "simultaneous_bounds",
     "smallest_eigenvalue",
     "spectrum_gram",
@@ -159,8 +180,12 @@ __all__ = [
     "task_difference",
     "task_equivalence",
     "tasks_estimate",
+    "tool_mix_test",
     "unpaired_test",
     "wilson",
+    "window_rank_test",
     "worst_case",
     "worst_miss_rate",
+    "zscore_false_alarm",
+    "zscore_threshold",
 ]

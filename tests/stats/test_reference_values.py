@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.stats import answers_arms, answers_rates
+from tests.stats import answers_arms, answers_drift, answers_rates
 from tests.stats.reference_loop import ENTRIES, OWN, SHARED, agrees, flat, tolerance
 
-ANSWERS = {**answers_rates.ANSWERS, **answers_arms.ANSWERS}
+ANSWERS = {**answers_rates.ANSWERS, **answers_arms.ANSWERS, **answers_drift.ANSWERS}
 
-LATER = {"grader", "drift"}
-"""Groups that belong to later work: grader calibration and drift."""
+LATER = {"grader"}
+"""The group that belongs to later work: grader calibration."""
 
 NOT_COMPUTED = {
     ("permutation-", "barnard_p_if_table_transposed_by_mistake"): "what a wrong call gives; tested apart",

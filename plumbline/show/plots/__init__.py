@@ -17,6 +17,7 @@ from plumbline.show.plots.divergence import DIVERGENCES, divergence_onset, diver
 from plumbline.show.plots.drops import drop, drop_data
 from plumbline.show.plots.exposures import EXPOSURE_STATES, exposure, exposure_data
 from plumbline.show.plots.pairs import discordance, discordance_data
+from plumbline.show.plots.positions import compliance_positions, compliance_positions_data
 from plumbline.show.plots.verdicts import VERDICT_MARKS, verdict_matrix, verdict_matrix_data
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "bound_growth_data",
     "certificate_ladder",
     "certificate_ladder_data",
+    "compliance_positions",
+    "compliance_positions_data",
     "conditions",
     "conditions_data",
     "conformance",
