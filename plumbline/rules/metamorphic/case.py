@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -273,7 +273,3 @@ def resolve(value: Any, facts: Mapping[str, Any]) -> Any:
             raise RelationError(f"no fact {value!r}; the case has {', '.join(sorted(map(str, facts))) or 'none'}")
         found = found[part]
     return found
-
-
-Reader = Callable[[Case], Any]
-"""Reads one fact from a case."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EntryCount", "Validation", "validate_relations"]
 
+_COUNTS = ("relation", "planned", "valid", "invalid", "abstained", "not_applicable")
+
 
 @dataclass(frozen=True)
 class EntryCount:
@@ -72,7 +74,8 @@ class Validation:
             }
             for e in self.entries
         ]  # fmt: skip
-        return pd.DataFrame(rows).astype({"invalid_rate": "Float64", "abstained_rate": "Float64"})
+        columns = (*_COUNTS, "invalid_rate", "abstained_rate", "mostly_invalid", "reasons")
+        return pd.DataFrame(rows, columns=columns).astype({"invalid_rate": "Float64", "abstained_rate": "Float64"})
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.entries))

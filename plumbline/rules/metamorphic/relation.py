@@ -178,12 +178,6 @@ class Relation:
         """Return the first precondition that a case does not meet, empty if it meets all."""
         return next((each.words for each in self.preconditions if not each.test(case)), "")
 
-    def judge(self, base: Behaviour, follow: Behaviour, parameters: Mapping[str, Any], *, noise: bool = False) -> Found:
-        """Judge a pair of trials by the deterministic layer, see ``judge_contract``."""
-        if self.oracle is not None and not noise:
-            return self.oracle(base, follow, parameters)
-        return judge_all([e.resolved(parameters) for e in self.expects], base, follow, noise=noise)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything that decides, as JSON values; code is named by its digest."""
         return {

@@ -191,6 +191,9 @@ def test_invalid_and_abstained_are_counted_apart_and_a_mostly_invalid_entry_is_n
     assert found.mostly_invalid == ("broken@1",)
     assert found.unused == ("never@1",)
     assert "broken@1: 1 planned; 0 valid, 1 invalid, 0 abstained; 0 not applicable  MOSTLY INVALID" in str(found)
+    assert list(validate_relations([], [case()]).to_frame().columns) == list(found.to_frame().columns)
+    with pytest.raises(RelationError, match="the relation 'smaller' stands twice"):
+        validate_relations([doubt, doubt], [case()])
     rates = found.to_frame().set_index("relation")
     assert rates.loc["smaller@1", "abstained_rate"] == 1.0
     assert rates["invalid_rate"].isna().tolist() == [False, False, True]
