@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plumbline.stats.blocks import sign_flip, task_difference, task_equivalence
 from plumbline.stats.bootstrap import bootstrap_rates, cluster_bootstrap
+from plumbline.stats.carried import carried_rate
 from plumbline.stats.cluster_intervals import cluster_t, effective_interval, korn_graubard
 from plumbline.stats.clusters import (
     ClusterCounts,
@@ -38,6 +39,7 @@ from plumbline.stats.drift_mix import ToolMix, tool_mix_test, window_rank_test
 from plumbline.stats.drift_simulated import SESSION_KINDS, any_false_alarm
 from plumbline.stats.estimate import Contrast, Estimate
 from plumbline.stats.exact_tables import unpaired_test
+from plumbline.stats.graders import Grading, corrected_rate, grading, prediction_powered
 from plumbline.stats.kernels import distance_test, mmd_squared, mmd_test, smallest_eigenvalue, spectrum_gram
 from plumbline.stats.looks import peeking_probability, sprt_expected_runs
 from plumbline.stats.margins import Equivalence, equivalence
@@ -59,6 +61,7 @@ from plumbline.stats.plan import PlanScenario, RunsPlan, plan_runs
 from plumbline.stats.planning import GatePower, gate_failures, pass_probability, runs_for_power, runs_needed
 from plumbline.stats.planning_two_arms import noninferiority_clean_runs, noninferiority_runs, questions_needed
 from plumbline.stats.proportions import clopper_pearson, proportion, proportion_bounds, wilson
+from plumbline.stats.raters import RaterAgreement, rater_agreement, rating_table
 from plumbline.stats.sequential import (
     EProcess,
     anytime_lower,
@@ -93,6 +96,7 @@ __all__ = [
     "Estimate",
     "Family",
     "GatePower",
+    "Grading",
     "LargestDrop",
     "MissRate",
     "MissingBounds",
@@ -100,6 +104,7 @@ __all__ = [
     "PairTable",
     "PassK",
     "PlanScenario",
+    "RaterAgreement",
     "RhoScenario",
     "RunsPlan",
     "SuiteMiss",
@@ -111,6 +116,7 @@ __all__ = [
     "any_false_alarm",
     "anytime_lower",
     "bootstrap_rates",
+    "carried_rate",
     "cells_coverage",
     "clean_runs_anytime",
     "clean_tasks",
@@ -121,6 +127,7 @@ __all__ = [
     "cluster_t",
     "combine_e_values",
     "confidence_sequence",
+    "corrected_rate",
     "cusum_run_length",
     "design_effect",
     "distance_test",
@@ -130,6 +137,7 @@ __all__ = [
     "exact_permutation",
     "false_alarm_table",
     "gate_failures",
+    "grading",
     "identical_counts",
     "jaccard_false_alarm",
     "korn_graubard",
@@ -159,11 +167,14 @@ __all__ = [
     "per_cell_level",
     "permutation_means",
     "plan_runs",
+    "prediction_powered",
     "proportion",
     "proportion_bounds",
     "published_minimum",
     "questions_needed",
     "rank_p_value",
+    "rater_agreement",
+    "rating_table",
     "rho_scenarios",
     "runs_for_power",
     "runs_needed",
