@@ -7,6 +7,7 @@ from plumbline.analysis.exposure import as_treated, exposure
 from plumbline.analysis.interpreted import interpreted
 from plumbline.analysis.pairing import PairedOutcomes, paired_outcomes
 from plumbline.analysis.planted import PlantedFault, catches, planted_faults, redundant_rules, survivors
+from plumbline.analysis.relations import UNITS, relation_rates
 from plumbline.analysis.retirement import PublishedRetirement, published_band
 from plumbline.analysis.tallies import BEHAVIOUR, Grade, estimate, graded, one_trial, share, tally
 from plumbline.analysis.tampered import OPERATORS, Tampered, TraceFault, tampered_traces
@@ -15,6 +16,7 @@ from plumbline.analysis.walks import Definition, Rules
 __all__ = [
     "BEHAVIOUR",
     "OPERATORS",
+    "UNITS",
     "Consistency",
     "Definition",
     "Equivalence",
@@ -41,6 +43,7 @@ __all__ = [
     "planted_faults",
     "published_band",
     "redundant_rules",
+    "relation_rates",
     "share",
     "survivors",
     "tally",

@@ -28,6 +28,7 @@ COMMANDS = (
     "import",
     "export",
     "receive",
+    "relations",
     "report",
     "new-domain",
 )
