@@ -58,7 +58,8 @@ def _list(arguments: argparse.Namespace) -> int:
     rows = [
         {
             "relation": one.relation_id, "version": one.version, "kind": one.kind, "role": one.role,
-            "severity": one.severity, "status": one.status, "title": one.title, "not_usable_because": one.trouble() or None,
+            "severity": one.severity, "status": one.status, "title": one.title,
+            "not_usable_because": one.trouble() or None,
         }
         for one in found
     ]  # fmt: skip

@@ -12,8 +12,8 @@ from plumbline.rules.metamorphic import pairs_frame
 
 def pair(family, result, *, repetition=0, comparison="relation", severity="critical", confirmed=None, **more):
     return {
-        "pair_id": f"r@1:{family}", "relation_id": "r", "relation_version": "1", "kind": "removal", "severity": severity,
-        "role": "veto", "arm": "a", "seed_id": family, "family_id": family, "task_id": family, "transformation": "t",
+        "pair_id": f"r@1:{family}", "relation_id": "r", "relation_version": "1", "kind": "removal",
+        "severity": severity, "role": "veto", "arm": "a", "seed_id": family, "family_id": family, "task_id": family, "transformation": "t",
         "transformation_version": "1", "repetition": repetition, "base_trial": "b", "follow_trial": "f",
         "comparison": comparison, "result": result, "layer": "deterministic", "reason": "", "base_witness": None,
         "follow_witness": None, "expected": None, "observed": None,
@@ -71,7 +71,8 @@ def test_a_group_without_a_judged_pair_cannot_be_told():
 
 
 @pytest.mark.parametrize(("more", "told"), [
-    ({"by": ["colour"]}, "grouped by 'colour'"), ({"unit": "often"}, "a unit of ever, share"), ({"by": []}, "at least one key"),
+    ({"by": ["colour"]}, "grouped by 'colour'"),
+    ({"unit": "often"}, "a unit of ever, share"), ({"by": []}, "at least one key"),
 ])  # fmt: skip
 def test_impossible_questions_are_refused(more, told):
     with pytest.raises(ParameterError, match=told):

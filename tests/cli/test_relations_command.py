@@ -32,7 +32,8 @@ def test_a_run_is_judged_from_its_record_alone(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("asked", "told"), [
-    (["list", "nosuch"], "no domain 'nosuch'"), (["run", "questions", "--arm", "reader", "--relation", "x"], "no relation 'x'"),
+    (["list", "nosuch"], "no domain 'nosuch'"),
+    (["run", "questions", "--arm", "reader", "--relation", "x"], "no relation 'x'"),
     (["report", "data/procure_to_pay/local"], "holds no contract of a pair"),
 ])  # fmt: skip
 def test_a_mistake_gets_a_sentence(asked, told, tmp_path, capsys):
