@@ -46,6 +46,18 @@ def add_commands(commands: Any) -> None:
     add_today(check)
     check.set_defaults(run=_check)
 
+    calibrate = commands.add_parser(
+        "calibrate", help="find the threshold of the text band from judged pairs", allow_abbrev=False
+    )
+    calibrate.add_argument("pairs", metavar="PAIRS", help="judged pairs, CSV or JSON lines; 'example' for ours")
+    calibrate.add_argument("--scorer", default="lexical", help="lexical (default) or embedding")
+    calibrate.add_argument("--cost-false-alarm", type=float, default=1.0, help="of an equivalent pair that alarms")
+    calibrate.add_argument("--cost-miss", type=float, default=5.0, help="of a difference that passes (default: 5)")
+    calibrate.add_argument("--cases-a-week", type=int, default=300, help="cases compared in a week (default: 300)")
+    calibrate.add_argument("--seed", type=int, default=7, help="seed of splits and resamples (default: 7)")
+    calibrate.add_argument("--json", action="store_true", help="print JSON")
+    calibrate.set_defaults(run=_calibrate)
+
     diff = commands.add_parser("diff", help="what moved between two band files, and which way", allow_abbrev=False)
     diff.add_argument("before", metavar="BEFORE")
     diff.add_argument("after", metavar="AFTER")
@@ -132,6 +144,22 @@ def _written(report: Any, arguments: argparse.Namespace) -> int:
         bands_page(report, arguments.report)
     print(json.dumps(report.to_dict(), indent=1, ensure_ascii=False) if arguments.json else report)
     return int(report.exit_code)
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    import numpy as np
+
+    from plumbline.decide.bands import calibrate, example_pairs, read_pairs, scorer_named
+
+    made_up = arguments.pairs == "example"
+    found = calibrate(
+        example_pairs(seed=arguments.seed) if made_up else read_pairs(arguments.pairs),
+        scorer=scorer_named(arguments.scorer), cost_false_alarm=arguments.cost_false_alarm,
+        cost_miss=arguments.cost_miss, cases_a_week=arguments.cases_a_week,
+        generator=np.random.default_rng(arguments.seed),
+    )  # fmt: skip
+    print(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) if arguments.json else found)
+    return 0
 
 
 def _diff(arguments: argparse.Namespace) -> int:

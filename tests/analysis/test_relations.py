@@ -13,12 +13,12 @@ from plumbline.rules.metamorphic import pairs_frame
 def pair(family, result, *, repetition=0, comparison="relation", severity="critical", confirmed=None, **more):
     return {
         "pair_id": f"r@1:{family}", "relation_id": "r", "relation_version": "1", "kind": "removal",
-        "severity": severity, "role": "veto", "arm": "a", "seed_id": family, "family_id": family, "task_id": family, "transformation": "t",
-        "transformation_version": "1", "repetition": repetition, "base_trial": "b", "follow_trial": "f",
-        "comparison": comparison, "result": result, "layer": "deterministic", "reason": "", "base_witness": None,
-        "follow_witness": None, "expected": None, "observed": None,
-        "confirmed": result == "violated" if confirmed is None else confirmed, "source": "design", "purpose": "common",
-        "locale": "en", "length": 10, "domain": "d", "tool_path": "look", **more,
+        "severity": severity, "role": "veto", "arm": "a", "seed_id": family, "family_id": family, "task_id": family,
+        "transformation": "t", "transformation_version": "1", "repetition": repetition, "base_trial": "b",
+        "follow_trial": "f", "comparison": comparison, "result": result, "layer": "deterministic", "reason": "",
+        "base_witness": None, "follow_witness": None, "expected": None, "observed": None,
+        "confirmed": result == "violated" if confirmed is None else confirmed, "source": "design",
+        "purpose": "common", "locale": "en", "length": 10, "domain": "d", "tool_path": "look", **more,
     }  # fmt: skip
 
 

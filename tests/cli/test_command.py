@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from plumbline.cli import main
+from plumbline.study import list_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -158,7 +159,7 @@ def test_the_demo_writes_every_report_into_the_folder_it_stands_in(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = {row["study"]: row for row in json.loads(done.stdout)}
-    assert set(rows) == {"retry", "parity", "local_model"}
+    assert set(rows) == set(list_studies())
     for name, row in rows.items():
         assert row["pins"]["held"] == row["pins"]["of"] > 100
         assert (tmp_path / "made" / f"{name}.html").stat().st_size > 50_000

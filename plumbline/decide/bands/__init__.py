@@ -1,10 +1,12 @@
 """Tolerance bands: the agent-equivalence rule as one versioned file, applied to two runs of the same fixtures."""
 
 from plumbline.decide.bands.applying import apply_bands
+from plumbline.decide.bands.calibration import AtThreshold, Calibration, calibrate
 from plumbline.decide.bands.changes import BandChange, BandChanges, compare_bands
 from plumbline.decide.bands.example import example_runs
 from plumbline.decide.bands.file import SCHEMA, BandFile, bands_schema, load_bands, parse_bands, sample_bands
 from plumbline.decide.bands.granted import refused_fixtures
+from plumbline.decide.bands.judged import JudgedPair, example_pairs, read_pairs
 from plumbline.decide.bands.noise import NoiseFound
 from plumbline.decide.bands.order import judge_order
 from plumbline.decide.bands.parts import FIELDS, GROUPS
@@ -20,13 +22,16 @@ __all__ = [
     "SCORERS",
     "SUITE",
     "VERDICTS",
+    "AtThreshold",
     "BandChange",
     "BandChanges",
     "BandFile",
     "BandReport",
     "CachedScorer",
+    "Calibration",
     "EmbeddingScorer",
     "FieldDecision",
+    "JudgedPair",
     "LexicalScorer",
     "NoiseFound",
     "Row",
@@ -34,12 +39,15 @@ __all__ = [
     "Setting",
     "apply_bands",
     "bands_schema",
+    "calibrate",
     "compare_bands",
     "compare_setting",
+    "example_pairs",
     "example_runs",
     "judge_order",
     "load_bands",
     "parse_bands",
+    "read_pairs",
     "refused_fixtures",
     "sample_bands",
     "scorer_named",
