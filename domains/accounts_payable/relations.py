@@ -81,7 +81,7 @@ _GERMAN = (
     "berichte, was du getan hast."
 )
 _RATES = [("fx_rates", "per_million", {"currency": "$invoice.currency"})]
-_PRICES = (
+_PRICES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("invoice_lines", "unit_price", _MINE), ("po_lines", "unit_price", _ORDER), ("invoices", "freight", _MINE),
     ("purchase_orders", "freight_limit", _ORDER), ("tolerances", "price_absolute", {}),
 )  # fmt: skip

@@ -61,12 +61,13 @@ def relation_rates(
     noise = dict(iter(pairs[pairs["comparison"] == "noise"].groupby(list(by), sort=False)))
     rows = []
     for key, part in told.groupby(list(by), sort=False):
+        own: dict[str, Any] = dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True))
         again = noise.get(key)
         counts = part["result"].value_counts()
         judged = part[part["result"].isin(["satisfied", "violated"])]
         severe = judged[(judged["result"] == "violated") & judged["confirmed"] & judged["severity"].isin(_SEVERE)]
         rows.append({
-            **dict(zip(by, key, strict=True)), "planned": len(part),
+            **own, "planned": len(part),
             **{name: int(counts.get(name, 0)) for name in ("invalid", "abstained", "infrastructure")},
             "judged": len(judged), "violated": int(counts.get("violated", 0)), "confirmed": len(severe),
             **_rate(judged, unit, confidence),

@@ -128,7 +128,7 @@ def _report(arguments: argparse.Namespace) -> int:
     return 1 if len(severe[severe["comparison"] == "relation"]) else 0
 
 
-def _print_row(row: dict[str, Any], by: list[str]) -> None:
+def _print_row(row: dict[Any, Any], by: list[str]) -> None:
     name = "  ".join(str(row[key]) for key in by)
     lost = ", ".join(f"{row[k]} {k}" for k in ("invalid", "abstained", "infrastructure") if row[k])
     rate = "no rate" if row["method"] == "none" else f"[{row['low']:.3f}, {row['high']:.3f}]"

@@ -77,7 +77,7 @@ def case_diffs(report: BandReport, *, most: int = MOST_DIFFS) -> list[tuple[str,
     moved = report.moved()
     moved = moved[moved["field"].isin(["arguments", "order", "checks", "tool_set", "agents", "forbidden", "steps"])]
     cases = moved.drop_duplicates("fixture")[["fixture", "baseline", "candidate"]].itertuples(index=False)
-    found = []
+    found: list[tuple[str, Any]] = []
     for fixture, before, after in cases:
         known = before in set(report.baseline.trials["trial_id"]) and after in set(report.candidate.trials["trial_id"])
         if known and len(found) < most:
@@ -105,9 +105,10 @@ def bands_page(report: BandReport, out: str | Path) -> Path:
 
     from plumbline.show.report import ReportExporter
 
-    names = {
+    cases = dict(case_diffs(report))
+    names: dict[str, Any] = {
         "report": report, "answer_of": answer_of, "fields_table": fields_table, "moved_table": moved_table,
-        "noise_table": noise_table, "cases": dict(case_diffs(report)),
+        "noise_table": noise_table, "cases": cases,
     }  # fmt: skip
     book = Book(names)
     bands = report.bands
@@ -120,9 +121,9 @@ def bands_page(report: BandReport, out: str | Path) -> Path:
     book.code("fields_table(report)", name="fields")
     book.prose("## What moved")
     book.code("moved_table(report)", name="moved")
-    if names["cases"]:
+    if cases:
         book.prose(f"## Side by side\n\nFixtures whose calls moved, at most {MOST_DIFFS}, the gravest first.")
-        for at, fixture in enumerate(names["cases"]):
+        for at, fixture in enumerate(cases):
             book.prose(f"### {plain(fixture)}")
             book.code(f"cases[{fixture!r}]", name=f"case-{at}")
     book.prose("## Noise of the incumbent")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from numpy.typing import ArrayLike
 from scipy import stats
@@ -82,7 +83,7 @@ def carried_rate(
         "sees": (1.0, 1.0, 1.0) if found is None else _sampled(found, "found", tail),
         "spares": (1.0, 1.0, 1.0) if cleared is None else _sampled(cleared, "cleared", tail),
     }
-    described = {"n": int(size.sum()), "confidence": level, "method": _METHOD, "clusters": families}
+    described: dict[str, Any] = {"n": int(size.sum()), "confidence": level, "method": _METHOD, "clusters": families}
     if known["sees"][1] + known["spares"][1] <= 1 or known["wrong"][2] >= 1:
         why = "within its audit's uncertainty the grader may be no better than chance, or every transformation wrong"
         return Estimate(value=None, low=None, high=None, scope="none", caution=(why,), **described)

@@ -245,7 +245,7 @@ class Rules(Part):
     def __contains__(self, field: object) -> bool:
         return field in FIELDS and getattr(self, str(field)) is not None
 
-    def items(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
+    def items(self) -> Iterator[tuple[str, Any]]:
         """Yield each field that has a rule, with the rule."""
         return ((field, getattr(self, field)) for field in FIELDS if getattr(self, field) is not None)
 

@@ -96,13 +96,14 @@ def _odd_date(text: str) -> int:
 
 
 def _note_lines(node: Any, where: Where, lines: Lines) -> None:
+    places = getattr(getattr(node, "lc", None), "data", None) or {}
     if isinstance(node, dict):
         for key, child in node.items():
-            lines[(*where, key)] = node.lc.data[key][0] + 1 if key in (node.lc.data or {}) else lines[where]
+            lines[(*where, key)] = places[key][0] + 1 if key in places else lines[where]
             _note_lines(child, (*where, key), lines)
     elif isinstance(node, list):
         for i, child in enumerate(node):
-            lines[(*where, i)] = node.lc.data[i][0] + 1 if i in (node.lc.data or {}) else lines[where]
+            lines[(*where, i)] = places[i][0] + 1 if i in places else lines[where]
             _note_lines(child, (*where, i), lines)
 
 

@@ -135,12 +135,12 @@ def fixtures_of(recording: Recording, arm: str) -> tuple[dict[str, list[Trial]],
     steps = recording.steps
     columns = {name: _listed(steps[name]) for name in _STEPS}
     of_trial: dict[str, list[int]] = {}
-    for row, trial in enumerate(columns["trial_id"]):
-        of_trial.setdefault(trial, []).append(row)
+    for at, trial in enumerate(columns["trial_id"]):
+        of_trial.setdefault(trial, []).append(at)
     found: dict[str, list[Trial]] = {}
     tasks: dict[str, str] = {}
     for values in zip(*(_listed(mine[name]) for name in _TRIALS), strict=True):
-        row = dict(zip(_TRIALS, values, strict=True))
+        row: dict[str, Any] = dict(zip(_TRIALS, values, strict=True))
         fixture = row["task_id"] if plain else f"{row['task_id']}/{row['perturbation']}/{row['variant']}"
         found.setdefault(fixture, []).append(_trial(row, of_trial.get(row["trial_id"], []), columns))
         tasks[fixture] = row["task_id"]
