@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from plumbline.base.errors import ParameterError
 from plumbline.stats._checks import Ints, confidence_level, count_arrays, count_pair
@@ -134,6 +133,8 @@ def _sampled(given: tuple[int, int], name: str, tail: float) -> tuple[float, flo
 
 def _bounds(k: float, n: int, tail: float) -> tuple[float, float]:
     """Clopper-Pearson bounds, also of a sum of shares."""
-    low = 0.0 if k <= 0 else float(stats.beta.ppf(tail, k, n - k + 1))
-    high = 1.0 if k >= n else float(stats.beta.ppf(1 - tail, k + 1, n - k))
+    from scipy.special import betaincinv
+
+    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
+    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
     return low, high

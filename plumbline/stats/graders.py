@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
-
-from scipy import stats
 
 from plumbline.base.errors import ParameterError
 from plumbline.stats._checks import confidence_level, count_pair, whole
@@ -63,6 +62,11 @@ def grading(
         Items on which the grader gave no label.
     confidence : float
         Of the Clopper-Pearson intervals, in (0, 1).
+
+    Returns
+    -------
+    Grading
+        Each rate cannot be told where there is no item of its kind.
 
     Raises
     ------
@@ -141,7 +145,7 @@ def corrected_rate(
         why = "the grader is no better than chance on its calibration set, so that its labels say nothing of the rate"
         return Estimate(value=None, low=None, high=None, scope="none", caution=(why,), **described)
     raw = (x / size + sp_k / sp_n - 1) / use
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = NormalDist().inv_cdf((1 + level) / 2)
     p, n_ = (x + z * z / 2) / (size + z * z), size + z * z
     se, sp = (se_k + 1) / (se_n + 2), (sp_k + 1) / (sp_n + 2)
     youden = se + sp - 1
@@ -174,6 +178,11 @@ def prediction_powered(
         by default the weight with the smallest variance, which is never worse than either in large samples.
     confidence : float
         In (0, 1).
+
+    Returns
+    -------
+    Estimate
+        With its standard error; ``n`` counts the labelled items, and the method names the weight.
 
     Raises
     ------
@@ -210,7 +219,7 @@ def prediction_powered(
     value = used * x / many + right - used * seen
     of_few = right * (1 - right) + used**2 * seen * (1 - seen) - 2 * used * common
     se = math.sqrt(used**2 * (x / many) * (1 - x / many) / many + of_few / few)
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = NormalDist().inv_cdf((1 + level) / 2)
     return Estimate(
         value=_inside(value),
         low=_inside(value - z * se),

@@ -114,6 +114,11 @@ def rater_agreement(
     confidence : float
         Of the interval of the observed agreement, in (0, 1).
 
+    Returns
+    -------
+    RaterAgreement
+        With a warning where one label prevails.
+
     Raises
     ------
     ParameterError

@@ -59,7 +59,8 @@ def test_a_killed_study_leaves_nothing_and_the_next_run_is_right(done):
     results = json.loads(run.results.read_text(encoding="utf-8"))
     study = load_study(run.study, studies=ROOT / "studies")
     assert study.check(results["figures"]).ok
-    assert set(results["digests"]) == set(study.spec["runs"])
+    made_here = {"bands": {"baseline", "candidate"}}  # a study that reads no recorded run says what it constructed
+    assert set(results["digests"]) == (set(study.spec["runs"]) or made_here[study.name])
 
 
 def test_the_same_executed_notebook_gives_the_same_report(done, tmp_path):

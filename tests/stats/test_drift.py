@@ -182,8 +182,8 @@ def test_calls_that_come_in_bursts_do_not_raise_the_level():
     chance = np.random.default_rng(8)
     alarms = 0
     for _ in range(200):
-        burst = 20 * (chance.random(16) < 0.4)
-        mix = tool_mix_test({"a": burst, "b": 20 - burst}, np.arange(16) >= 12)
+        burst = 20 * (chance.random(11) < 0.4)
+        mix = tool_mix_test({"a": burst, "b": 20 - burst}, np.arange(11) >= 8)
         alarms += mix.overall.p <= 0.05
     assert alarms / 200 <= 0.05 + 0.03
 
